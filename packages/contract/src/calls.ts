@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { limits } from './limits.ts'
+
+/** The body of a call. */
+export const CallBody = z.strictObject({
+  range: z.string().optional(),
+  arguments: z.unknown().optional(),
+  expect_version: z.string().max(256).optional(),
+  session: z.string().min(1).max(256).optional(),
+  tenant: z.string().min(1).max(256).optional(),
+  parent_call_id: z.string().max(64).optional(),
+  dry_run: z.boolean().default(false),
+  timeout_ms: z.number().int().min(1).max(limits.timeoutMs).optional(),
+  max_result_bytes: z.number().int().min(1024).max(limits.resultBytesHardCap).optional(),
+  intent: z.string().max(500).optional(),
+  labels: z.record(z.string().max(64), z.string().max(256)).refine((value) => Object.keys(value).length <= limits.labels, `at most ${limits.labels} labels`).optional(),
+})
+export type CallBody = z.infer<typeof CallBody>
+
+/** What a dry run answers: what would have been executed, with what. */
+export const DryRun = z.object({ would_call: z.object({ skill: z.string(), version: z.string(), via: z.string() }), arguments: z.unknown() })
+
+/** One row of the call log. */
+export const CallRow = z.object({
+  call_id: z.string(),
+  ts: z.string(),
+  replica: z.string(),
+  trace_id: z.string().nullable(),
+  session: z.string().nullable(),
+  tenant: z.string().nullable(),
+  agent_id: z.string(),
+  key_id: z.string().nullable(),
+  on_behalf_of: z.string().nullable(),
+  parent_call_id: z.string().nullable(),
+  playbook: z.string().nullable(),
+  skill: z.string(),
+  requested_range: z.string().nullable(),
+  version: z.string().nullable(),
+  version_digest: z.string().nullable(),
+  via: z.string().nullable(),
+  rollout_id: z.string().nullable(),
+  arm: z.string().nullable(),
+  unit_kind: z.string().nullable(),
+  unit_hash: z.string().nullable(),
+  revision: z.number(),
+  executor: z.string().nullable(),
+  attempts: z.number(),
+  outcome: z.string(),
+  error_code: z.string().nullable(),
+  error_origin: z.string().nullable(),
+  error_message: z.string().nullable(),
+  violations: z.array(z.object({ path: z.string(), rule: z.string() })),
+  queue_ms: z.number().nullable(),
+  executor_ms: z.number().nullable(),
+  total_ms: z.number(),
+  input_bytes: z.number(),
+  output_bytes: z.number(),
+  input_sha256: z.string().nullable(),
+  input: z.unknown(),
+  output: z.unknown(),
+  truncated: z.boolean(),
+  intent: z.string().nullable(),
+  replay_of: z.string().nullable(),
+  dry_run: z.boolean(),
+  authz_rule: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+})
+export type CallRow = z.infer<typeof CallRow>
+
+/** A page of the call log, newest first. */
+export const CallList = z.object({ items: z.array(CallRow), next_cursor: z.string().nullable() })
+export type CallList = z.infer<typeof CallList>
+
+const Instant = z.iso.datetime({ offset: true })
+
+/** The query of the call log: a window of at most 90 days (the last 24 hours unless told), and filters. */
+export const ListCallsQuery = z.strictObject({
+  from: Instant.optional(),
+  to: Instant.optional(),
+  skill: z.string().max(64).optional(),
+  version: z.string().max(256).optional(),
+  agent: z.string().max(128).optional(),
+  outcome: z.string().max(32).optional(),
+  error_code: z.string().max(64).optional(),
+  via: z.enum(['pinned', 'stable', 'canary', 'allow', 'session']).optional(),
+  rollout: z.string().max(64).optional(),
+  session: z.string().max(256).optional(),
+  trace: z.string().max(64).optional(),
+  min_duration_ms: z.coerce.number().min(0).optional(),
+  cursor: z.string().max(512).optional(),
+  limit: z.coerce.number().int().min(1).max(limits.pageItems).default(50),
+})
+export type ListCallsQuery = z.infer<typeof ListCallsQuery>

@@ -1,0 +1,20 @@
+export {
+  Agent, AgentList, Connection, ConnectionList, CreateAgentBody, CreateConnectionBody, CreateGrantBody, CreateKeyBody, CreatedKey,
+  Grant, GrantList, Key, KeyList, PageQuery, PatchAgentBody, Removed, Role, Self,
+} from './access.ts'
+export { CallBody, CallList, CallRow, DryRun, ListCallsQuery } from './calls.ts'
+export { endpoints } from './endpoints.ts'
+export type { Endpoint, EndpointAccess, EndpointName } from './endpoints.ts'
+export type { Detail, Envelope, EnvelopeError, Meta, Outcome, Via, Warning } from './envelope.ts'
+export { errorCatalogue } from './errors.ts'
+export type { CatalogueEntry, ErrorCode, ErrorEffect, ErrorNext, ErrorOrigin } from './errors.ts'
+export { limits } from './limits.ts'
+export { Effects, Example, ExecutorSpec, Manifest, PermissionTag, SkillErrorSpec } from './manifest.ts'
+export { maxSkillNameLength, skillNamePattern } from './names.ts'
+export { CodeBundle, CodeLanguage, RunFailureReason, RunRequest, RunResult } from './runner.ts'
+export { settings } from './settings.ts'
+export type { Setting, SettingName } from './settings.ts'
+export {
+  BundleFile, DeclareBody, Declared, DescribeSkillQuery, Finding, ListSkillsQuery, ListView, Published, PublishBody, PublishQuery, ReasonBody,
+  Released, Requires, ResolveBody, ResolvedSet, Resolution, SkillDetail, SkillFile, SkillList, SkillListItem, VersionList, VersionListItem, VersionStatus,
+} from './skills.ts'

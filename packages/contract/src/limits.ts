@@ -1,0 +1,22 @@
+/** Sizes and counts this registry refuses to go beyond, in the unit each name says. */
+export const limits = {
+  jsonBodyBytes: 1024 * 1024,
+  publishBodyBytes: 24 * 1024 * 1024,
+  headerBytes: 16 * 1024,
+  urlBytes: 8 * 1024,
+  jsonDepth: 64,
+  frontMatterBytes: 64 * 1024,
+  skillMdBytes: 512 * 1024,
+  files: 512,
+  skillBytes: 16 * 1024 * 1024,
+  pathBytes: 255,
+  schemaBytes: 64 * 1024,
+  rangeLength: 128,
+  rangeAlternatives: 8,
+  pageItems: 200,
+  requirements: 500,
+  resultBytes: 1024 * 1024,
+  resultBytesHardCap: 32 * 1024 * 1024,
+  timeoutMs: 300_000,
+  labels: 16,
+} as const

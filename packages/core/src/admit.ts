@@ -1,0 +1,107 @@
+import { hasRole, authorize, owns, seesEverything, type Authorization, type Caller } from './caller.ts'
+import { nameKey } from './names.ts'
+import { permit } from './permit.ts'
+import { parseRange, type ParsedRange } from './range.ts'
+import type { SkillRecord, Snapshot, UnitKind, VersionRecord } from './records.ts'
+import { Refusal } from './refusal.ts'
+import { resolve, tryResolve, type ResolveContext, type Resolved } from './resolve.ts'
+
+/** What a request says beside the skill's name: the ranges that bind it and the units it is part of. */
+export type Asking = {
+  readonly caller: Caller
+  readonly nowMs: number
+  /** The range of this very request, when it names one. */
+  readonly range?: string | undefined
+  /** Ranges by skill key, from the header and from what the instance declared. */
+  readonly standing: readonly ReadonlyMap<string, string>[]
+  readonly units: Readonly<Partial<Record<UnitKind, string>>>
+}
+
+/** A skill that the caller may at least see, the version it gets, and what it may do with it. */
+export type Admission = { readonly skill: SkillRecord; readonly resolved: Resolved; readonly ranges: readonly ParsedRange[]; readonly authorization: Authorization }
+
+/**
+ * Finds a skill by name, resolves it and judges the caller, in the order that leaks nothing: what a caller may not know of
+ * answers as if it were absent, and what it may not call answers with the missing tag and nothing else.
+ */
+export function admit(snapshot: Snapshot, name: string, asking: Asking): Admission {
+  const ranges = rangesFor(name, asking)
+  const skill = snapshot.skills.get(nameKey(name))
+  if (skill === undefined) throw absent(name)
+  try {
+    return admitTo(skill, ranges, asking)
+  } catch (error) {
+    // The name as it was asked for, so that a hidden skill answers byte for byte like an absent one.
+    throw error instanceof Refusal && error.code === 'SKILL_NOT_FOUND' ? absent(name) : error
+  }
+}
+
+/** The same for a skill that was found already. */
+export function admitTo(skill: SkillRecord, ranges: readonly ParsedRange[], asking: Asking): Admission {
+  const context = contextOf(asking)
+  let resolved: Resolved
+  try {
+    resolved = resolve(skill, ranges, context)
+  } catch (error) {
+    throw hideCause(error, skill, asking)
+  }
+  const authorization = authorize(asking.caller, skill, resolved.version, asking.nowMs)
+  if (!authorization.maySee) throw denied(skill, authorization, asking.caller)
+  return { skill, resolved, ranges, authorization }
+}
+
+/** The same for lists: undefined where the caller gets nothing, without saying why. */
+export function tryAdmit(skill: SkillRecord, ranges: readonly ParsedRange[], asking: Asking): Admission | undefined {
+  const resolved = tryResolve(skill, ranges, contextOf(asking))
+  if (typeof resolved === 'function') return undefined
+  const authorization = authorize(asking.caller, skill, resolved.version, asking.nowMs)
+  return authorization.maySee ? { skill, resolved, ranges, authorization } : undefined
+}
+
+/** Every range that binds a request for one skill; none means any version. */
+export function rangesFor(name: string, asking: Asking): ParsedRange[] {
+  const key = nameKey(name)
+  const texts = [asking.range, ...asking.standing.map((ranges) => ranges.get(key))].filter((text) => text !== undefined)
+  return [...new Set(texts.length === 0 ? ['*'] : texts)].map((text) => parseRange(text))
+}
+
+/** What resolution needs to know, from a request. */
+export function contextOf(asking: Asking): ResolveContext {
+  const { caller } = asking
+  return {
+    agentId: caller.id,
+    team: caller.team,
+    pinsCandidates: hasRole(caller, 'operator'),
+    holds: (version) => permit(caller.grants, version.manifest.permission, asking.nowMs).allow,
+    units: asking.units,
+  }
+}
+
+/** The refusal for a skill that is not there, or must look as if it were not. */
+export function absent(name: string): Refusal {
+  return new Refusal('SKILL_NOT_FOUND', `There is no skill ${name} for this caller.`, { hint: 'GET /v1/skills lists what there is' })
+}
+
+/** The refusal for a skill the caller may not call: the missing tag and nothing else. */
+export function denied(skill: SkillRecord, authorization: Authorization, caller: Caller): Refusal {
+  if (skill.private) return absent(skill.name)
+  const tags = authorization.permit.missing
+  const plural = tags.length === 1 ? `the tag ${tags[0]}` : `the tags ${tags.join(', ')}`
+  return new Refusal('PERMISSION_DENIED', `${skill.name} needs ${plural}; agent ${caller.id} does not hold ${tags.length === 1 ? 'it' : 'them'}.`, {
+    hint: `ask an admin: repertoire grant ${caller.id} ${tags[0]}`,
+    details: tags.map((tag) => ({ rule: 'permission', expected: tag })),
+  })
+}
+
+// Whoever may not call the newest stable version learns nothing from a range that failed.
+function hideCause(error: unknown, skill: SkillRecord, asking: Asking): unknown {
+  if (!(error instanceof Refusal) || seesEverything(asking.caller) || owns(asking.caller, skill)) return error
+  const newest = newestStable(skill)
+  if (newest === undefined) return absent(skill.name)
+  const authorization = authorize(asking.caller, skill, newest, asking.nowMs)
+  return authorization.maySee ? error : denied(skill, authorization, asking.caller)
+}
+
+function newestStable(skill: SkillRecord): VersionRecord | undefined {
+  return [...skill.stable.values()].sort((a, b) => b.semver.compare(a.semver))[0]
+}

@@ -1,0 +1,31 @@
+import type { ParsedRange } from './range.ts'
+import type { SkillRecord } from './records.ts'
+import { Refusal } from './refusal.ts'
+import { isServedByRange, type ResolveContext, type Resolved } from './resolve.ts'
+import { bucketOf } from './bucket.ts'
+
+/** What the caller expects, from an earlier read of the skill. */
+export type Expectation = { readonly version: string; readonly ranges: readonly ParsedRange[] }
+
+/** Serves the version the caller read about when its schema is unchanged or it is still servable; else refuses with VERSION_CHANGED. */
+export function honourExpected(skill: SkillRecord, resolved: Resolved, expected: Expectation, context: ResolveContext): Resolved {
+  if (resolved.version.version === expected.version) return resolved
+  const version = skill.byVersion.get(expected.version)
+  if (version !== undefined && version.schemaDigest === resolved.version.schemaDigest) return resolved
+  const inRange = version !== undefined && expected.ranges.every((range) => range.pin?.version === version.version || range.range.test(version.semver))
+  if (version !== undefined && inRange && (isServedByRange(skill, version) || inActiveCohort(skill, version.version, context))) {
+    return { ...resolved, version, via: 'session', coin: null, rolloutId: null }
+  }
+  throw new Refusal('VERSION_CHANGED', `${skill.name} is now ${resolved.version.version}; ${expected.version} can no longer be served.`, {
+    hint: 'read the skill again and retry once',
+    details: [{ path: '/expect_version', expected: resolved.version.version, got: expected.version, message: resolved.version.inputSchema }],
+  })
+}
+
+function inActiveCohort(skill: SkillRecord, version: string, context: ResolveContext): boolean {
+  const rollout = skill.rollouts.find((active) => active.candidate === version && active.state !== 'scheduled')
+  if (rollout === undefined || rollout.deny.includes(context.agentId)) return false
+  if (rollout.allow.includes(context.agentId) || rollout.basisPoints >= 10_000) return true
+  const unit = context.units[rollout.unit]
+  return unit !== undefined && unit !== '' && bucketOf(rollout.salt, rollout.unit, unit) < rollout.basisPoints
+}

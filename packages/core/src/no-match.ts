@@ -1,0 +1,38 @@
+import type { Detail } from '@repertoire/contract'
+import type { ParsedRange } from './range.ts'
+import type { SkillRecord, VersionRecord } from './records.ts'
+import { Refusal } from './refusal.ts'
+
+/** The refusal for ranges that no version satisfies, with the true cause in its hint. */
+export function explainNoMatch(skill: SkillRecord, ranges: readonly ParsedRange[]): Refusal {
+  const asked = ranges.map((range) => range.text)
+  const satisfies = (version: VersionRecord): boolean => ranges.every((range) => range.range.test(version.semver))
+  const fitting = skill.versions.filter(satisfies)
+  const message = asked.length > 1 ? `No version of ${skill.name} satisfies all of ${asked.join(' and ')}.` : `No version of ${skill.name} satisfies ${asked[0] ?? '*'}.`
+  const causes = [...fitting.slice(0, 5).map((version) => causeOf(skill, version)), stableCause(skill)].filter((cause) => cause !== undefined)
+  const nearest = nearestRange(skill)
+  const details: Detail[] = causes.map((cause) => ({ reason: cause }))
+  const hint = [...causes, nearest === undefined ? undefined : `try ${nearest}`].filter((part) => part !== undefined).join('; ')
+  return new Refusal('NO_MATCHING_VERSION', message, { hint: hint === '' ? 'nothing of this skill is released yet' : hint, details })
+}
+
+function causeOf(skill: SkillRecord, version: VersionRecord): string | undefined {
+  if (version.status === 'yanked') return `${version.version} was yanked: ${version.statusReason ?? 'no reason was given'}`
+  if (version.status === 'blocked') return `${version.version} was blocked: ${version.statusReason ?? 'no reason was given'}`
+  if (version.status === 'candidate') {
+    const rollout = skill.rollouts.find((active) => active.candidate === version.version)
+    return rollout === undefined ? `${version.version} is a candidate that no rollout exposes` : `${version.version} is a candidate at ${rollout.basisPoints / 100} %`
+  }
+  const ceiling = skill.stable.get(version.line)
+  return ceiling !== undefined && version.semver.compare(ceiling.semver) > 0 ? `${version.version} is above its line's stable ${ceiling.version}` : undefined
+}
+
+function stableCause(skill: SkillRecord): string | undefined {
+  if (skill.stable.size === 0) return undefined
+  return `stable: ${[...skill.stable].map(([line, version]) => `${version.version} (line ${line})`).join(', ')}`
+}
+
+function nearestRange(skill: SkillRecord): string | undefined {
+  const newest = [...skill.stable.values()].sort((a, b) => b.semver.compare(a.semver))[0]
+  return newest === undefined ? undefined : `^${newest.version}`
+}

@@ -1,0 +1,108 @@
+import type { Manifest, Role, VersionStatus } from '@repertoire/contract'
+import type { SemVer } from 'semver'
+
+/** What carries a version out; a playbook is instructions alone. */
+export type ExecutorKind = 'http' | 'mcp' | 'code' | 'playbook'
+
+/** One immutable publication, with its mutable status. */
+export type VersionRecord = {
+  readonly id: string
+  readonly skillId: string
+  readonly version: string
+  readonly semver: SemVer
+  readonly line: string
+  readonly status: VersionStatus
+  /** What it was before it was yanked: a yanked candidate never was released. */
+  readonly formerStatus: VersionStatus | null
+  readonly statusReason: string | null
+  readonly replacement: string | null
+  readonly sunsetAt: string | null
+  readonly digest: string
+  readonly schemaDigest: string
+  readonly inputSchema: string
+  readonly outputSchema: string | null
+  readonly manifest: Manifest
+  readonly extra: Readonly<Record<string, unknown>>
+  readonly defaults: Readonly<Record<string, unknown>>
+  readonly instructions: string
+  readonly kind: ExecutorKind
+  readonly entry: string | null
+  readonly files: readonly { readonly path: string; readonly bytes: number; readonly digest: string }[]
+  readonly source: 'folder' | 'api'
+  readonly publishedBy: string
+  readonly publisherTeam: string | null
+  readonly publishedAt: string
+}
+
+/** Where a rollout stands. */
+export type RolloutState = 'scheduled' | 'running' | 'paused' | 'promoted' | 'rolled_back' | 'cancelled'
+
+/** What a rollout randomises over. */
+export type UnitKind = 'agent' | 'session' | 'tenant' | 'call'
+
+/** A line's traffic plan for one candidate. */
+export type RolloutRecord = {
+  readonly id: string
+  readonly skillId: string
+  readonly line: string
+  readonly candidate: string
+  readonly state: RolloutState
+  readonly basisPoints: number
+  readonly unit: UnitKind
+  readonly salt: string
+  readonly allow: readonly string[]
+  readonly deny: readonly string[]
+  readonly createdAt: string
+}
+
+/** A skill with all its versions; `versions` is sorted, newest first. */
+export type SkillRecord = {
+  readonly id: string
+  readonly name: string
+  readonly key: string
+  readonly team: string | null
+  readonly position: number
+  readonly revision: number
+  readonly versions: readonly VersionRecord[]
+  readonly byVersion: ReadonlyMap<string, VersionRecord>
+  readonly stable: ReadonlyMap<string, VersionRecord>
+  readonly rollouts: readonly RolloutRecord[]
+  /** Whether it answers like an absent skill to those who may not call it. */
+  readonly private: boolean
+}
+
+/** A grant or a denial of a tag pattern. */
+export type GrantRecord = { readonly id: string; readonly agentId: string; readonly pattern: string; readonly deny: boolean; readonly expiresAt: number | null }
+
+/** A registered client. */
+export type AgentRecord = {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  readonly team: string | null
+  readonly tenant: string | null
+  readonly domains: readonly string[]
+  readonly disabled: boolean
+  readonly grants: readonly GrantRecord[]
+}
+
+/** A key, found by the SHA-256 of its text. Times are milliseconds since 1970. */
+export type KeyRecord = { readonly id: string; readonly agentId: string; readonly hash: string; readonly expiresAt: number | null; readonly revoked: boolean }
+
+/** Where a credential of a connection lies. */
+export type CredentialRef = { readonly env: string } | { readonly file: string }
+
+/** An operator's named base URL. */
+export type ConnectionRecord = { readonly name: string; readonly baseUrl: string; readonly headers: Readonly<Record<string, CredentialRef>>; readonly createdAt: string }
+
+/** The immutable catalogue at one revision. */
+export type Snapshot = {
+  readonly revision: number
+  readonly skills: ReadonlyMap<string, SkillRecord>
+  readonly ordered: readonly SkillRecord[]
+  readonly agents: ReadonlyMap<string, AgentRecord>
+  readonly keys: ReadonlyMap<string, KeyRecord>
+  /** By agent, then instance, then the skill's key: the declared range. */
+  readonly requirements: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>
+  readonly connections: ReadonlyMap<string, ConnectionRecord>
+}

@@ -1,0 +1,48 @@
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formatsPlugin from 'ajv-formats'
+import { RE2JS } from 're2js'
+
+/** A compiled schema: whether a value satisfies it, and what is wrong when it does not. */
+export type Validator = { readonly accepts: (value: unknown) => boolean; readonly problemsOf: (value: unknown) => readonly ErrorObject[] }
+
+// Ajv calls the engine like a constructor or a function, and asks only for `test`.
+const linearRegExp = Object.assign(
+  (pattern: string, _flags: string) => {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
+    return { test: (text: string): boolean => compiled.matcher(text).find() }
+  },
+  { code: 'linearRegExp' },
+)
+
+const options: Options = {
+  strict: false,
+  strictNumbers: true,
+  ownProperties: true,
+  addUsedSchema: false,
+  validateFormats: true,
+  logger: false,
+  code: { regExp: linearRegExp as unknown as NonNullable<NonNullable<Options['code']>['regExp']> },
+}
+
+/** Compiles a schema given as text. Each gets a compiler of its own, so that no `$id` is shared between teams. */
+export function compileSchema(text: string): Validator {
+  const schema = JSON.parse(text) as Record<string, unknown>
+  const quick = compileWith(schema, { ...options, allErrors: false })
+  let thorough: ValidateFunction | undefined
+  return {
+    accepts: (value) => quick(value) === true,
+    problemsOf: (value) => {
+      thorough ??= compileWith(schema, { ...options, allErrors: true, verbose: true })
+      return thorough(value) === true ? [] : (thorough.errors ?? [])
+    },
+  }
+}
+
+function compileWith(schema: Record<string, unknown>, settings: Options): ValidateFunction {
+  const isDraft07 = String(schema['$schema'] ?? '').includes('draft-07')
+  const ajv = isDraft07 ? new Ajv(settings) : new Ajv2020(settings)
+  const addFormats = formatsPlugin as unknown as (target: unknown) => void
+  addFormats(ajv)
+  return ajv.compile(schema)
+}

@@ -1,0 +1,117 @@
+import type { CallBody, Declared, Meta, ResolvedSet, Self, SkillDetail, SkillList, SkillListItem } from '@repertoire/contract/sdk'
+import { createTransport, type RequestOptions, type Transport } from './transport.ts'
+
+/** How an agent reaches its registry. */
+export type RepertoireOptions = {
+  /** The registry; `REPERTOIRE_URL` or `http://127.0.0.1:4000` unless given. */
+  readonly url?: string
+  /** The agent's key; `REPERTOIRE_KEY` unless given. */
+  readonly key?: string
+  /** The ranges this agent works with, sent with every request. */
+  readonly requires?: Readonly<Record<string, string>>
+  readonly session?: string
+  readonly tenant?: string
+  readonly instance?: string
+  /** How long an answer may take, in milliseconds; 30 000 unless given. */
+  readonly timeoutMs?: number
+  readonly fetch?: typeof fetch
+}
+
+/** What a list shows. */
+export type ListOptions = { readonly view?: 'names' | 'summary' | 'full'; readonly domain?: string; readonly signal?: AbortSignal }
+
+/** How a call is made, beside its arguments. Times are milliseconds. */
+export type CallOptions = {
+  readonly range?: string
+  readonly expectVersion?: string
+  readonly dryRun?: boolean
+  readonly timeoutMs?: number
+  readonly maxResultBytes?: number
+  readonly intent?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+}
+
+/** What a call brought, and which version brought it and why. */
+export type CallResult<T> = { readonly data: T; readonly meta: Meta }
+
+const maxPages = 500
+
+/** A client of the registry. Every no is a `RepertoireError` with a code of the catalogue. */
+export class Repertoire {
+  /** For routes that have no method here. */
+  readonly transport: Transport
+
+  constructor(options: RepertoireOptions = {}) {
+    const environment = typeof process === 'undefined' ? {} : process.env
+    const key = options.key ?? environment['REPERTOIRE_KEY'] ?? ''
+    const requires = Object.entries(options.requires ?? {}).map(([name, range]) => `${name}@${range}`).join(', ')
+    this.transport = createTransport({
+      url: options.url ?? environment['REPERTOIRE_URL'] ?? 'http://127.0.0.1:4000',
+      timeoutMs: options.timeoutMs ?? 30_000,
+      fetch: options.fetch ?? fetch,
+      headers: present({
+        authorization: key === '' ? undefined : `Bearer ${key}`,
+        'repertoire-requires': requires === '' ? undefined : requires,
+        'repertoire-session': options.session,
+        'repertoire-tenant': options.tenant,
+        'repertoire-instance': options.instance,
+      }),
+    })
+  }
+
+  /** The skills this agent may use, each resolved to a version; all pages. */
+  async list({ view, domain, signal }: ListOptions = {}): Promise<SkillListItem[]> {
+    const items: SkillListItem[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < maxPages; page += 1) {
+      const { data } = await this.transport.send<SkillList>('GET', '/v1/skills', { query: { view, domain, cursor, limit: 200 }, signal })
+      items.push(...data.items)
+      if (data.next_cursor === null) break
+      cursor = data.next_cursor
+    }
+    return items
+  }
+
+  /** One skill: manifest, instructions, schemas, and why this version. */
+  async describe(name: string, range?: string): Promise<SkillDetail> {
+    return (await this.transport.send<SkillDetail>('GET', `/v1/skills/${encodeURIComponent(name)}`, { query: { range } })).data
+  }
+
+  /** What each range resolves to, all at one revision: a lock. */
+  async resolve(requires: Readonly<Record<string, string>>): Promise<ResolvedSet> {
+    return (await this.transport.send<ResolvedSet>('POST', '/v1/resolve', { body: { requires } })).data
+  }
+
+  /** Declares the ranges this instance works with, so that operators see who depends on what. */
+  async declare(requires: Readonly<Record<string, string>>): Promise<Declared> {
+    return (await this.transport.send<Declared>('PUT', '/v1/agents/self/requirements', { body: { requires } })).data
+  }
+
+  /** Calls a skill. A no of the skill itself is thrown too, with `origin: 'skill'`. */
+  async call<T = unknown>(name: string, args: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}): Promise<CallResult<T>> {
+    const body = present({
+      arguments: args, range: options.range, expect_version: options.expectVersion, dry_run: options.dryRun, timeout_ms: options.timeoutMs, max_result_bytes: options.maxResultBytes,
+      intent: options.intent, labels: options.labels,
+    }) as Partial<CallBody>
+    const request: RequestOptions = {
+      body,
+      signal: options.signal,
+      // The registry ends a call at its deadline; the connection waits a little longer for the answer that says so.
+      timeoutMs: options.timeoutMs === undefined ? 310_000 : options.timeoutMs + 10_000,
+      headers: options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey },
+    }
+    const { data, meta } = await this.transport.send<T>('POST', `/v1/skills/${encodeURIComponent(name)}/calls`, request)
+    return { data, meta }
+  }
+
+  /** Who this key is, and what it holds. */
+  async self(): Promise<Self> {
+    return (await this.transport.send<Self>('GET', '/v1/agents/self')).data
+  }
+}
+
+function present<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> }
+}

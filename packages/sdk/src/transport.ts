@@ -1,0 +1,101 @@
+import type { Envelope, Meta } from '@repertoire/contract/sdk'
+import { RepertoireError } from './repertoire-error.ts'
+
+/** One request. */
+export type RequestOptions = {
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number | undefined
+}
+
+/** Data and what the answer says of itself. */
+export type Answer<T> = { readonly data: T; readonly meta: Meta; readonly status: number }
+
+/** Sends requests and takes envelopes apart. */
+export type Transport = { readonly send: <T>(method: string, path: string, options?: RequestOptions) => Promise<Answer<T>> }
+
+/** Where requests go, and what each of them carries. */
+export type TransportOptions = { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly timeoutMs: number; readonly fetch: typeof fetch }
+
+const maxRemembered = 200
+const readAttempts = 3
+
+/** A transport over `fetch`: reads are retried when no answer came or the registry was busy, and remembered by their ETag; writes and calls never are. */
+export function createTransport({ url, headers, timeoutMs, fetch: send }: TransportOptions): Transport {
+  const remembered = new Map<string, { readonly etag: string; readonly answer: Answer<unknown> }>()
+  const base = url.replace(/\/+$/, '')
+
+  const attempt = async <T>(method: string, path: string, options: RequestOptions): Promise<Answer<T>> => {
+    const target = `${base}${path}${queryOf(options.query)}`
+    const known = method === 'GET' ? remembered.get(target) : undefined
+    const timeout = AbortSignal.timeout(options.timeoutMs ?? timeoutMs)
+    let response: Response
+    let text: string
+    try {
+      response = await send(target, {
+        method,
+        headers: { accept: 'application/json', ...headers, ...options.headers, ...(options.body === undefined ? {} : { 'content-type': 'application/json' }), ...(known === undefined ? {} : { 'if-none-match': known.etag }) },
+        ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+        signal: options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]),
+      })
+      text = await response.text()
+    } catch (error) {
+      if (options.signal?.aborted === true) throw error
+      throw unreachable(base, method, timeout.aborted)
+    }
+    if (response.status === 304 && known !== undefined) return known.answer as Answer<T>
+    const answer = open<T>(text, response.status)
+    const etag = response.headers.get('etag')
+    if (method === 'GET' && etag !== null) remember(remembered, target, { etag, answer })
+    return answer
+  }
+  return {
+    send: async (method, path, options = {}) => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await attempt(method, path, options)
+        } catch (error) {
+          const mayRetry = method === 'GET' && tries < readAttempts && error instanceof RepertoireError && (error.status === 0 || error.status === 503)
+          if (!mayRetry) throw error
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 100 * 2 ** tries))
+        }
+      }
+    },
+  }
+}
+
+function open<T>(text: string, status: number): Answer<T> {
+  let envelope: Envelope<T>
+  try {
+    envelope = JSON.parse(text) as Envelope<T>
+  } catch {
+    throw new RepertoireError({ code: 'NOT_A_REGISTRY', origin: 'network', effect: 'possible', next: 'ask_human', message: 'What answered does not speak as a registry does.', hint: 'check the address', status })
+  }
+  if (envelope.ok) return { data: envelope.data, meta: envelope.meta, status }
+  if (envelope.error === undefined || envelope.error === null) throw new RepertoireError({ code: 'NOT_A_REGISTRY', origin: 'network', effect: 'possible', next: 'ask_human', message: 'What answered does not speak as a registry does.', hint: 'check the address', status })
+  throw new RepertoireError({ ...envelope.error, status, meta: envelope.meta })
+}
+
+function unreachable(base: string, method: string, isLate: boolean): RepertoireError {
+  const effect = method === 'GET' ? 'none' : 'possible'
+  return isLate
+    ? new RepertoireError({ code: 'NO_ANSWER', origin: 'network', effect, next: 'retry', message: `${base} did not answer in time.`, status: 0 })
+    : new RepertoireError({ code: 'UNREACHABLE', origin: 'network', effect: 'none', next: 'retry', message: `${base} could not be reached.`, hint: 'is the registry running, and is REPERTOIRE_URL right?', status: 0 })
+}
+
+function remember(remembered: Map<string, { readonly etag: string; readonly answer: Answer<unknown> }>, key: string, entry: { readonly etag: string; readonly answer: Answer<unknown> }): void {
+  if (remembered.size >= maxRemembered) {
+    const oldest = remembered.keys().next().value
+    if (oldest !== undefined) remembered.delete(oldest)
+  }
+  remembered.set(key, entry)
+}
+
+function queryOf(query: RequestOptions['query']): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) params.set(name, String(value))
+  const text = params.toString()
+  return text === '' ? '' : `?${text}`
+}

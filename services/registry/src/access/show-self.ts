@@ -1,0 +1,19 @@
+import type { Self } from '@repertoire/contract'
+import type { Deps } from '../ports.ts'
+import type { Visit } from '../visit.ts'
+
+/** Who the caller is, what it holds, and what it declared. */
+export function showSelf(deps: Deps, { caller }: Visit): Self {
+  const nowMs = deps.clock.now().getTime()
+  const declared = deps.snapshot().requirements.get(caller.id) ?? new Map<string, ReadonlyMap<string, string>>()
+  return {
+    id: caller.id,
+    role: caller.role === 'system' ? 'admin' : caller.role,
+    tenant: caller.tenant,
+    domains: [...caller.domains],
+    grants: caller.grants
+      .filter((grant) => grant.expiresAt === null || grant.expiresAt > nowMs)
+      .map((grant) => ({ pattern: grant.pattern, deny: grant.deny, expires_at: grant.expiresAt === null ? null : new Date(grant.expiresAt).toISOString() })),
+    requirements: Object.fromEntries([...declared].map(([instance, ranges]) => [instance, Object.fromEntries(ranges)])),
+  }
+}

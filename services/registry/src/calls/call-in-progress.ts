@@ -1,0 +1,123 @@
+import { errorCatalogue, limits, type ErrorOrigin, type Outcome, type Warning } from '@repertoire/contract'
+import type { Admission, Refusal } from '@repertoire/core'
+import type { Deps, NewCallRow } from '../ports.ts'
+import type { Visit } from '../visit.ts'
+import type { CallInput, CallMeta } from './call-skill.ts'
+
+/** A call between its admission and its row: what is known of it so far. */
+export type CallInProgress = {
+  readonly id: string
+  readonly startedAt: Date
+  readonly maxResultBytes: number
+  readonly resolvedTo: (admission: Admission) => void
+  readonly warn: (warning: Warning) => void
+  readonly measured: (part: Partial<Pick<NewCallRow, 'executor' | 'executor_ms' | 'attempts' | 'violations'>>) => void
+  readonly tookArguments: (args: Record<string, unknown>) => void
+  readonly meta: (outcome: Outcome) => CallMeta
+  readonly endingOf: (refusal: Refusal) => CallEnd
+  readonly row: () => Omit<NewCallRow, 'outcome' | 'error_code' | 'error_origin' | 'error_message' | 'output' | 'output_bytes' | 'truncated' | 'total_ms' | 'input_sha256'>
+  readonly elapsedMs: () => number
+}
+
+/** How a call ended, for its row. */
+export type CallEnd = { readonly outcome: Outcome; readonly error: { readonly code: string; readonly origin: ErrorOrigin; readonly message: string } | null; readonly output: Uint8Array | null }
+
+/** Opens a call: its id, its clock, and an empty record of it. */
+export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): CallInProgress {
+  const id = deps.ids.next()
+  const startedAt = deps.clock.now()
+  const started = performance.now()
+  const snapshotRevision = deps.snapshot().revision
+  const warnings: Warning[] = []
+  let admission: Admission | undefined
+  let measured: Partial<NewCallRow> = {}
+  let input: Uint8Array | null = null
+  const elapsedMs = (): number => Math.round((performance.now() - started) * 1000) / 1000
+  return {
+    id,
+    startedAt,
+    maxResultBytes: body.max_result_bytes ?? limits.resultBytes,
+    elapsedMs,
+    resolvedTo: (found) => {
+      admission = found
+      warnings.push(...found.resolved.warnings)
+    },
+    warn: (warning) => void warnings.push(warning),
+    measured: (part) => void (measured = { ...measured, ...part }),
+    tookArguments: (args) => void (input = Buffer.from(JSON.stringify(args))),
+    meta: (outcome) => ({
+      call_id: id,
+      skill: admission?.skill.name ?? name,
+      ...(admission === undefined ? {} : { version: admission.resolved.version.version, via: admission.resolved.via }),
+      revision: snapshotRevision,
+      outcome,
+      duration_ms: Math.round(elapsedMs()),
+      warnings,
+    }),
+    endingOf: (refusal) => ({ outcome: outcomeOf(refusal), error: { code: refusal.code, origin: errorCatalogue[refusal.code].origin, message: refusal.message }, output: null }),
+    row: () => ({
+      call_id: id,
+      ts: startedAt,
+      replica: deps.settings.replica,
+      trace_id: visit.traceparent === null ? null : (visit.traceparent.split('-')[1] ?? null),
+      session: body.session ?? visit.session,
+      tenant: visit.caller.tenant ?? body.tenant ?? visit.tenant,
+      agent_id: visit.caller.id,
+      key_id: visit.caller.keyId,
+      on_behalf_of: null,
+      parent_call_id: body.parent_call_id ?? null,
+      playbook: null,
+      skill: admission?.skill.name ?? name.slice(0, 64),
+      requested_range: body.range?.slice(0, 256) ?? null,
+      version: admission?.resolved.version.version ?? null,
+      version_digest: admission?.resolved.version.digest ?? null,
+      via: admission?.resolved.via ?? null,
+      rollout_id: admission?.resolved.coin?.rolloutId ?? null,
+      arm: admission?.resolved.coin?.arm ?? null,
+      unit_kind: admission?.resolved.coin?.unitKind ?? null,
+      unit_hash: admission?.resolved.coin?.unitValue ?? null,
+      revision: snapshotRevision,
+      executor: measured.executor ?? null,
+      attempts: measured.attempts ?? 0,
+      violations: measured.violations ?? [],
+      queue_ms: null,
+      executor_ms: measured.executor_ms ?? null,
+      input_bytes: input?.byteLength ?? 0,
+      input,
+      intent: body.intent ?? null,
+      idempotency_key_hash: null,
+      replay_of: null,
+      dry_run: body.dry_run,
+      authz_rule: admission?.authorization.permit.ruleId ?? null,
+      labels: body.labels ?? {},
+    }),
+  }
+}
+
+function outcomeOf(refusal: Refusal): Outcome {
+  switch (refusal.code) {
+    case 'INVALID_INPUT':
+      return 'invalid_input'
+    case 'PERMISSION_DENIED':
+      return 'denied'
+    case 'SKILL_NOT_FOUND':
+    case 'VERSION_NOT_FOUND':
+    case 'NO_MATCHING_VERSION':
+    case 'INVALID_RANGE':
+    case 'VERSION_WITHDRAWN':
+    case 'VERSION_CHANGED':
+      return 'not_resolved'
+    case 'TIMEOUT':
+      return 'timeout'
+    case 'BUSY':
+      return 'busy'
+    case 'OUTPUT_SCHEMA_MISMATCH':
+      return 'output_mismatch'
+    case 'EXECUTOR_FAILED':
+    case 'EXECUTOR_UNREACHABLE':
+    case 'CAGE_MISSING':
+      return 'executor_error'
+    default:
+      return 'registry_error'
+  }
+}

@@ -1,0 +1,82 @@
+import type { CallBody, Meta } from '@repertoire/contract'
+import { admit, honourExpected, contextOf, denied, Refusal, type Admission, type JsonProblem } from '@repertoire/core'
+import type { Deps } from '../ports.ts'
+import { askingOf, type Visit } from '../visit.ts'
+import { beginCall, type CallInProgress } from './call-in-progress.ts'
+import { checkOutput } from './check-output.ts'
+import { cutResult } from './cut-result.ts'
+import { executeOnce } from './execute-once.ts'
+import { recordCall } from './record-call.ts'
+import { checkArguments } from './check-arguments.ts'
+
+/** One request to execute a skill. */
+export type CallInput = {
+  readonly name: string
+  readonly body: CallBody
+  /** What parsing the body would have hidden, found by the scan at the door. */
+  readonly problem: JsonProblem | undefined
+  readonly idempotencyKey: string | null
+}
+
+/** What a call answers: data as the exact bytes, or a refusal, or the skill's own error; always with what the call was. */
+export type CallAnswer =
+  | { readonly kind: 'data'; readonly json: Uint8Array; readonly meta: CallMeta }
+  | { readonly kind: 'skill_error'; readonly error: { readonly code: string; readonly message: string; readonly retryable: boolean; readonly details: readonly object[]; readonly effect: 'none' | 'possible' | 'done' }; readonly meta: CallMeta }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly meta: CallMeta }
+
+/** The part of an answer's meta that is about the call. */
+export type CallMeta = Omit<Meta, 'request_id'>
+
+/** Calls a skill: the whole story, from resolution to the durable row. */
+export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Promise<CallAnswer> {
+  const call = beginCall(deps, visit, input)
+  try {
+    const admission = resolveCall(deps, visit, input, call)
+    if (!admission.authorization.mayCall) throw denied(admission.skill, admission.authorization, visit.caller)
+    const args = checkArguments(call, admission.resolved.version, input)
+    if (input.body.dry_run) return await finishDryRun(deps, call, admission, args)
+    refuseKeyedOnce(call, admission, input.idempotencyKey)
+    const executed = await executeOnce(deps, call, { admission, args, body: input.body })
+    if (executed.kind === 'skill_error') {
+      await recordCall(deps, call, { outcome: 'skill_error', error: { code: executed.error.code, origin: 'skill', message: executed.error.message }, output: null })
+      return { ...executed, meta: call.meta('skill_error') }
+    }
+    checkOutput(call, admission.resolved.version, executed.json)
+    const cut = cutResult(executed.json, call.maxResultBytes)
+    if (cut.truncated !== undefined) call.warn({ code: 'result_cut', message: `The result has ${executed.json.byteLength} bytes, more than the ${call.maxResultBytes} that were allowed; only a preview is shown.` })
+    await recordCall(deps, call, { outcome: 'ok', error: null, output: executed.json })
+    return { kind: 'data', json: cut.json, meta: { ...call.meta('ok'), ...(cut.truncated === undefined ? {} : { truncated: cut.truncated }) } }
+  } catch (error) {
+    if (!(error instanceof Refusal)) {
+      await recordCall(deps, call, { outcome: 'registry_error', error: { code: 'INTERNAL', origin: 'registry', message: 'a fault of the registry' }, output: null }).catch(() => undefined)
+      throw error
+    }
+    if (error.code !== 'LOG_UNAVAILABLE') await recordCall(deps, call, call.endingOf(error))
+    return { kind: 'refused', refusal: error, meta: call.meta(call.endingOf(error).outcome) }
+  }
+}
+
+function resolveCall(deps: Deps, visit: Visit, { name, body }: CallInput, call: CallInProgress): Admission {
+  const asking = askingOf(visit, call.startedAt.getTime(), { range: body.range, session: body.session, tenant: body.tenant, callId: call.id })
+  const admission = admit(deps.snapshot(), name, asking)
+  const { expect_version: expected } = body
+  const resolved = expected === undefined ? admission.resolved : honourExpected(admission.skill, admission.resolved, { version: expected, ranges: admission.ranges }, contextOf(asking))
+  call.resolvedTo({ ...admission, resolved })
+  return { ...admission, resolved }
+}
+
+// Until claims exist, a key that promises "once" cannot be honoured, and promising it silently would be worse than a refusal.
+function refuseKeyedOnce(call: CallInProgress, admission: Admission, key: string | null): void {
+  if (key === null) return
+  if (admission.resolved.version.manifest.effects === 'once' && admission.resolved.version.kind !== 'playbook') {
+    throw new Refusal('UNAVAILABLE', 'This registry cannot deduplicate calls of a skill with effects: once yet.', { hint: 'call without Idempotency-Key, or check for the effect before you call again' })
+  }
+  call.warn({ code: 'not_deduplicated', message: 'The Idempotency-Key was not used; the same key again runs the skill again.' })
+}
+
+async function finishDryRun(deps: Deps, call: CallInProgress, admission: Admission, args: Record<string, unknown>): Promise<CallAnswer> {
+  const { version, via } = admission.resolved
+  await recordCall(deps, call, { outcome: 'ok', error: null, output: null })
+  const answer = { would_call: { skill: admission.skill.name, version: version.version, via }, arguments: args }
+  return { kind: 'data', json: Buffer.from(JSON.stringify(answer)), meta: { ...call.meta('ok'), dry_run: true } }
+}

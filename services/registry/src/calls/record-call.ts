@@ -1,0 +1,31 @@
+import { createHmac } from 'node:crypto'
+import type { Deps } from '../ports.ts'
+import type { CallEnd, CallInProgress } from './call-in-progress.ts'
+
+const maxPayloadBytes = 64 * 1024
+
+/** Writes the call's one row and answers once it is durable. */
+export async function recordCall(deps: Deps, call: CallInProgress, end: CallEnd): Promise<void> {
+  const row = call.row()
+  const input = keep(row.input)
+  const output = keep(end.output)
+  await deps.calls.append({
+    ...row,
+    outcome: end.outcome,
+    error_code: end.error?.code.slice(0, 64) ?? null,
+    error_origin: end.error?.origin ?? null,
+    error_message: end.error?.message ?? null,
+    input: input.bytes,
+    output: output.bytes,
+    output_bytes: end.output?.byteLength ?? 0,
+    truncated: input.cut || output.cut,
+    total_ms: call.elapsedMs(),
+    // Keyed, so that equal inputs can be found without their digest giving short ones away.
+    input_sha256: row.input === null ? null : createHmac('sha256', deps.settings.installSecret).update(row.input).digest('hex'),
+  })
+}
+
+function keep(bytes: Uint8Array | null): { readonly bytes: Uint8Array | null; readonly cut: boolean } {
+  if (bytes === null || bytes.byteLength <= maxPayloadBytes) return { bytes, cut: false }
+  return { bytes: bytes.subarray(0, maxPayloadBytes), cut: true }
+}

@@ -1,0 +1,16 @@
+import type { SkillDetail } from '@repertoire/contract'
+import { admit } from '@repertoire/core'
+import type { Deps } from '../ports.ts'
+import { askingOf, type Visit } from '../visit.ts'
+import { showResolution, showVersion } from './show-version.ts'
+
+/** Which skill, and the range that binds this read. */
+export type DescribeInput = { readonly name: string; readonly range: string | undefined }
+
+/** One skill as the caller gets it: manifest, instructions, schemas and why this version. */
+export function describeSkill(deps: Deps, visit: Visit, { name, range }: DescribeInput): { readonly detail: SkillDetail; readonly revision: number } {
+  const snapshot = deps.snapshot()
+  const { skill, resolved, ranges } = admit(snapshot, name, askingOf(visit, deps.clock.now().getTime(), { range }))
+  if (visit.caller.role === 'agent') deps.shown.note({ kind: 'load', agentId: visit.caller.id, session: visit.session, revision: snapshot.revision, query: skill.name, items: [`${skill.name}@${resolved.version.version}`] })
+  return { detail: showVersion(skill, resolved.version, showResolution(resolved, ranges.map((asked) => asked.text).join(' '))), revision: snapshot.revision }
+}

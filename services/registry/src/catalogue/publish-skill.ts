@@ -1,0 +1,36 @@
+import type { Finding, Published } from '@repertoire/contract'
+import { checkBundle, hasRole, Refusal, requireRole, type BundleDefaults, type BundleFiles, type Caller } from '@repertoire/core'
+import type { Deps } from '../ports.ts'
+import { refuseFindings } from './manifest-refusal.ts'
+import { storeVersion } from './store-version.ts'
+
+/** A skill's files, and how they are to be published. */
+export type PublishInput = {
+  readonly files: BundleFiles
+  readonly defaults: BundleDefaults
+  readonly folder: string | undefined
+  readonly dryRun: boolean
+  readonly allowSimilarName: boolean
+}
+
+/** Publishes a version as a candidate: what anyone resolves stays as it is until somebody releases it. */
+export async function publishSkill(deps: Deps, caller: Caller, input: PublishInput): Promise<Published> {
+  requireRole(caller, 'publisher')
+  if (input.allowSimilarName && !hasRole(caller, 'admin')) throw new Refusal('ROLE_REQUIRED', 'Only an admin may insist on a look-alike name.', { hint: 'choose another name' })
+  const check = checkBundle({ files: input.files, defaults: input.defaults, folder: input.folder, folderMismatch: 'warning' })
+  const findings: Finding[] = [...check.findings, ...(check.toProve === undefined ? [] : await deps.proveSchemas(check.toProve))]
+  const { checked } = check
+  if (checked === undefined || findings.some((finding) => finding.level === 'error')) throw refuseFindings('INVALID_MANIFEST', check.name, findings)
+  const stored = await deps.store.transaction((tx) =>
+    storeVersion(deps, tx, caller, { checked, files: input.files, source: 'api', allowSimilarName: input.allowSimilarName, dryRun: input.dryRun }),
+  )
+  return {
+    name: checked.manifest.name,
+    version: checked.manifest.version,
+    status: stored.state?.status ?? 'candidate',
+    digest: checked.digest,
+    schema_digest: checked.schemaDigest,
+    created: stored.created,
+    report: { findings },
+  }
+}

@@ -1,0 +1,99 @@
+import { settings, type SettingName } from '@repertoire/contract'
+import { nearestName } from '@repertoire/core'
+import { hostname } from 'node:os'
+import { isAbsolute, resolve } from 'node:path'
+
+/** Everything the registry is told by its environment, checked once at start. */
+export type Config = {
+  readonly databaseUrl: string | undefined
+  readonly dataDir: string
+  readonly host: string
+  readonly port: number
+  readonly skillsDir: string
+  readonly releaseNewAtStart: boolean
+  readonly adminKeyFile: string
+  readonly secretFile: string
+  readonly runnerSocket: string | undefined
+  readonly allowUnsandboxed: boolean
+  readonly replica: string
+  readonly logLevel: string
+  readonly drainMs: number
+  /** The whole environment, for credentials that connections name and for what the runner gets. */
+  readonly environment: NodeJS.ProcessEnv
+}
+
+/** Settings read, and remarks about variables nobody knows. */
+export type ConfigReading = { readonly config: Config; readonly warnings: readonly string[] }
+
+/** A variable that is not right: the sentence is all that is printed. */
+export class ConfigError extends Error {}
+
+/** Reads and checks the environment; throws one sentence about the first thing that is wrong. */
+export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): ConfigReading {
+  const warnings = checkNames(environment)
+  const get = (name: SettingName): string | undefined => (environment[name] === undefined || environment[name] === '' ? undefined : environment[name])
+  const path = (name: SettingName, fallback: string): string => absolute(get(name) ?? fallback, workingDir)
+  const dataDir = path('REPERTOIRE_DATA_DIR', '.data')
+  const host = get('REPERTOIRE_HOST') ?? '127.0.0.1'
+  if (!isLoopback(host) && get('REPERTOIRE_BEHIND_PROXY') !== '1') {
+    throw new ConfigError(`REPERTOIRE_HOST=${host} is not a loopback address, and keys would travel in the clear: put a proxy with TLS in front and set REPERTOIRE_BEHIND_PROXY=1.`)
+  }
+  const runnerSocket = get('REPERTOIRE_RUNNER_SOCKET')
+  return {
+    warnings,
+    config: {
+      databaseUrl: databaseUrl(get('DATABASE_URL')),
+      dataDir,
+      host,
+      port: integer('REPERTOIRE_PORT', get('REPERTOIRE_PORT') ?? '4000', { min: 0, max: 65_535 }),
+      skillsDir: path('REPERTOIRE_SKILLS_DIR', 'skills'),
+      releaseNewAtStart: choice('REPERTOIRE_SEED', get('REPERTOIRE_SEED') ?? 'candidate', ['candidate', 'release']) === 'release',
+      adminKeyFile: path('REPERTOIRE_ADMIN_KEY_FILE', resolve(dataDir, 'admin.key')),
+      secretFile: path('REPERTOIRE_SECRET_FILE', resolve(dataDir, 'secrets', 'install')),
+      runnerSocket: runnerSocket === undefined ? undefined : absolute(runnerSocket, workingDir),
+      allowUnsandboxed: choice('REPERTOIRE_ALLOW_UNSANDBOXED', get('REPERTOIRE_ALLOW_UNSANDBOXED') ?? '0', ['0', '1']) === '1',
+      replica: (get('REPERTOIRE_REPLICA') ?? `${hostname()}-${process.pid}`).slice(0, 128),
+      logLevel: choice('REPERTOIRE_LOG_LEVEL', get('REPERTOIRE_LOG_LEVEL') ?? 'info', ['trace', 'debug', 'info', 'warn', 'error', 'silent']),
+      drainMs: integer('REPERTOIRE_DRAIN_MS', get('REPERTOIRE_DRAIN_MS') ?? '8000', { min: 0, max: 600_000 }),
+      environment,
+    },
+  }
+}
+
+function checkNames(environment: NodeJS.ProcessEnv): string[] {
+  const known = new Set<string>(settings.map((setting) => setting.name))
+  const warnings: string[] = []
+  for (const name of Object.keys(environment)) {
+    if (!name.startsWith('REPERTOIRE_') || known.has(name)) continue
+    const near = nearestName(name, known)
+    if (near !== undefined) throw new ConfigError(`${name} is not a variable of ours; ${near} is. Correct its name, or unset it.`)
+    warnings.push(`${name} is not a variable of ours, and nothing reads it`)
+  }
+  return warnings
+}
+
+function integer(name: SettingName, text: string, { min, max }: { readonly min: number; readonly max: number }): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < min || value > max) throw new ConfigError(`${name}=${text} is not a whole number from ${min} to ${max}.`)
+  return value
+}
+
+function choice<const T extends string>(name: SettingName, text: string, allowed: readonly T[]): T {
+  const found = allowed.find((value) => value === text)
+  if (found === undefined) throw new ConfigError(`${name}=${text} is not one of ${allowed.join(', ')}.`)
+  return found
+}
+
+function databaseUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) throw new ConfigError('DATABASE_URL is not a Postgres address; write it like postgres://user:password@host:5432/database.')
+  return text
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}
+
+function absolute(path: string, workingDir: string): string {
+  return isAbsolute(path) ? path : resolve(workingDir, path)
+}

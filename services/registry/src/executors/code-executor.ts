@@ -1,0 +1,73 @@
+import { RunResult, type CodeBundle, type RunFailureReason } from '@repertoire/contract'
+import { Pool } from 'undici'
+import type { Execution, Executor, ExecutorResult, Store } from '../ports.ts'
+
+/** Carries calls out by the runner, which listens on a UNIX socket and keeps code by its digest. */
+export function createCodeExecutor(socketPath: string, filesOf: Store['filesOf']): Executor & { readonly close: () => Promise<void> } {
+  const runner = new Pool('http://runner', { socketPath, connections: 64, pipelining: 1, connect: { timeout: 2000 } })
+  return {
+    execute: async (execution) => {
+      const deadline = performance.now() + execution.timeoutMs
+      try {
+        const first = await run(runner, execution, execution.timeoutMs)
+        if (first.kind !== 'failed' || first.reason !== 'code_absent') return toExecutorResult(first, execution)
+        await sendCode(runner, execution, filesOf)
+        return toExecutorResult(await run(runner, execution, Math.max(1, deadline - performance.now())), execution)
+      } catch (error) {
+        if (error instanceof Error && error.name === 'TimeoutError') return { kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'The deadline passed.', details: [] }
+        return { kind: 'failed', code: 'EXECUTOR_UNREACHABLE', reason: 'runner', message: 'The runner could not be reached.', details: [] }
+      }
+    },
+    close: () => runner.destroy(),
+  }
+}
+
+// The runner ends a skill at its deadline; ours is only for a runner that does not answer at all.
+const graceMs = 2000
+
+async function run(runner: Pool, execution: Execution, timeoutMs: number): Promise<RunResult> {
+  const { version } = execution
+  const response = await runner.request({
+    path: '/runs',
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      code_digest: version.digest, entry: version.entry ?? '', skill: version.manifest.name, tags: version.manifest.permission, arguments: execution.arguments,
+      timeout_ms: Math.ceil(timeoutMs), max_result_bytes: execution.maxResultBytes, call_id: execution.callId, traceparent: execution.traceparent,
+    }),
+    signal: AbortSignal.timeout(Math.ceil(timeoutMs) + graceMs),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  return RunResult.parse(await response.body.json())
+}
+
+async function sendCode(runner: Pool, execution: Execution, filesOf: Store['filesOf']): Promise<void> {
+  const files: Record<string, string> = {}
+  for (const [path, bytes] of await filesOf(execution.version.id)) files[path] = Buffer.from(bytes).toString('base64')
+  const bundle: CodeBundle = { files }
+  const response = await runner.request({ path: `/code/${execution.version.digest}`, method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(bundle), signal: AbortSignal.timeout(15_000) })
+  await response.body.dump()
+  if (response.statusCode !== 204) throw new Error(`the runner refused the code with ${response.statusCode}`)
+}
+
+const sentences: Record<RunFailureReason, string> = {
+  code_absent: 'lost its code on the way to the runner',
+  busy: 'has to wait: the runner has no free place',
+  timeout: 'did not answer in time',
+  syntax_error: 'has code that does not parse',
+  missing_export: 'has code that exports no function run',
+  not_json: 'answered with something that is not JSON',
+  threw: 'ended with an error',
+  too_large: 'answered with more than a result may have',
+  killed: 'was ended from outside',
+  interpreter_missing: 'needs an interpreter that is not installed',
+}
+
+function toExecutorResult(result: RunResult, { version }: Execution): ExecutorResult {
+  if (result.kind === 'result') return { kind: 'result', json: Buffer.from(result.json) }
+  if (result.kind === 'skill_error') return { kind: 'skill_error', code: result.code, message: result.message, retryable: result.retryable, details: result.details.map((message) => ({ message })) }
+  const name = `${version.manifest.name} ${version.version}`
+  const code = result.reason === 'timeout' ? 'TIMEOUT' : result.reason === 'busy' ? 'BUSY' : result.reason === 'interpreter_missing' ? 'CAGE_MISSING' : 'EXECUTOR_FAILED'
+  return { kind: 'failed', code, reason: result.reason, message: `${name} ${sentences[result.reason]}.`, details: [{ message: result.message }] }
+}

@@ -1,0 +1,101 @@
+import type { ConnectionRecord } from '@repertoire/core'
+import { readFile } from 'node:fs/promises'
+import { Pool, type Dispatcher } from 'undici'
+import type { Execution, Executor, ExecutorResult } from '../ports.ts'
+import { readAnswer } from './read-answer.ts'
+
+/** Carries calls out over HTTP, at an operator's connection; agents' own headers never reach it. */
+export function createHttpExecutor(environment: NodeJS.ProcessEnv): Executor & { readonly close: () => Promise<void> } {
+  const pools = new Map<string, Pool>()
+  const poolFor = (origin: string): Pool => {
+    const known = pools.get(origin)
+    if (known !== undefined) return known
+    const pool = new Pool(origin, { connections: 64, pipelining: 1, connect: { timeout: 5000 }, keepAliveTimeout: 10_000 })
+    pools.set(origin, pool)
+    return pool
+  }
+  return {
+    execute: (execution) => executeHttp(execution, { environment, poolFor }),
+    close: async () => {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()))
+    },
+  }
+}
+
+type World = { readonly environment: NodeJS.ProcessEnv; readonly poolFor: (origin: string) => Pool }
+
+async function executeHttp(execution: Execution, { environment, poolFor }: World): Promise<ExecutorResult> {
+  const { connection } = execution
+  const executor = execution.version.manifest.executor
+  if (executor?.kind !== 'http' || connection === undefined) return fail('EXECUTOR_FAILED', 'connection_missing', 'The skill names no connection.')
+  const headers = await credentials(connection, environment)
+  if (typeof headers === 'string') return fail('EXECUTOR_FAILED', 'credential_missing', `The connection ${connection.name} lacks a credential.`)
+  const request = buildRequest(connection, executor, execution.arguments)
+  const signal = AbortSignal.timeout(execution.timeoutMs)
+  try {
+    const response = await poolFor(request.origin).request({
+      path: request.path,
+      method: executor.method,
+      headers: { ...headers, accept: 'application/json', ...(request.body === null ? {} : { 'content-type': 'application/json' }), ...(execution.traceparent === null ? {} : { traceparent: execution.traceparent }) },
+      body: request.body,
+      signal,
+      headersTimeout: execution.timeoutMs,
+      bodyTimeout: execution.timeoutMs,
+    })
+    const body = await readBounded(response, execution.maxResultBytes)
+    if (body === undefined) return fail('EXECUTOR_FAILED', 'too_large', `${execution.version.manifest.name} answered with more than ${execution.maxResultBytes} bytes.`)
+    return readAnswer(response.statusCode, body, execution.version.manifest.name)
+  } catch (error) {
+    return signal.aborted || isTimeout(error) ? fail('TIMEOUT', 'deadline', 'The deadline passed.') : fail('EXECUTOR_UNREACHABLE', 'network', `The connection ${connection.name} could not be reached.`)
+  }
+}
+
+async function credentials(connection: ConnectionRecord, environment: NodeJS.ProcessEnv): Promise<Record<string, string> | string> {
+  const headers: Record<string, string> = {}
+  for (const [name, ref] of Object.entries(connection.headers)) {
+    // A file is read at each call, so that a rotated credential takes effect at once.
+    const value = 'env' in ref ? environment[ref.env] : await readFile(ref.file, 'utf8').then((text) => text.trim(), () => undefined)
+    if (value === undefined || value === '') return name
+    headers[name] = value
+  }
+  return headers
+}
+
+type BuiltRequest = { readonly origin: string; readonly path: string; readonly body: string | null }
+
+/** Fills `{name}` places of the path from the arguments; what is left is the query of a GET or DELETE, or the JSON body. */
+export function buildRequest(connection: ConnectionRecord, executor: { readonly path: string; readonly method: string }, args: Record<string, unknown>): BuiltRequest {
+  const rest = { ...args }
+  const filled = executor.path.replace(/\{([A-Za-z0-9_]+)\}/g, (_, name: string) => {
+    const value = rest[name]
+    delete rest[name]
+    return encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value ?? ''))
+  })
+  const base = new URL(connection.baseUrl)
+  const url = new URL(`${base.pathname.replace(/\/$/, '')}${filled}`, base.origin)
+  if (executor.method !== 'GET' && executor.method !== 'DELETE') return { origin: base.origin, path: `${url.pathname}${url.search}`, body: JSON.stringify(rest) }
+  for (const [name, value] of Object.entries(rest)) url.searchParams.set(name, typeof value === 'string' ? value : JSON.stringify(value))
+  return { origin: base.origin, path: `${url.pathname}${url.search}`, body: null }
+}
+
+async function readBounded(response: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBytes) {
+      response.body.destroy()
+      return undefined
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'UND_ERR_HEADERS_TIMEOUT' || error.code === 'UND_ERR_BODY_TIMEOUT')
+}
+
+function fail(code: 'EXECUTOR_FAILED' | 'EXECUTOR_UNREACHABLE' | 'TIMEOUT', reason: string, message: string): ExecutorResult {
+  return { kind: 'failed', code, reason, message, details: [] }
+}

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto'
+import type { Ask } from './door.ts'
+
+/** An ETag from what a body will be built from, so that nothing has to be built to compare it. */
+export function etagOf(parts: readonly string[]): string {
+  return `"${createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 27)}"`
+}
+
+/** Whether the reader has this already. */
+export function isUnchanged(c: Ask, etag: string): boolean {
+  const known = c.req.header('if-none-match')
+  return known !== undefined && known.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag)
+}
+
+/** The answer to a reader that has it already. */
+export function notModified(c: Ask, etag: string): Response {
+  return new Response(null, { status: 304, headers: { etag, 'cache-control': 'private, no-cache', vary: varyHeader, 'repertoire-request-id': c.get('requestId') } })
+}
+
+/** What an agent's answer depends on beside its path. */
+export const varyHeader = 'Authorization, Repertoire-Requires, Repertoire-Session, Repertoire-Tenant'

@@ -1,0 +1,60 @@
+import { errorCatalogue, type EnvelopeError, type Warning } from '@repertoire/contract'
+import { Refusal } from '@repertoire/core'
+import type { CallAnswer } from '../calls/call-skill.ts'
+import type { Ask, HttpDeps } from './door.ts'
+
+const json = { 'content-type': 'application/json; charset=utf-8' }
+const prefix = Buffer.from('{"ok":true,"data":')
+
+/** What an answer says of itself beside its data. */
+export type Said = { readonly status?: number; readonly revision?: number; readonly warnings?: readonly Warning[]; readonly headers?: Readonly<Record<string, string>> }
+
+/** Answers with data in the envelope. */
+export function respond(c: Ask, deps: HttpDeps, data: unknown, said: Said = {}): Response {
+  const meta = metaOf(c, deps, said.revision, said.warnings)
+  return new Response(JSON.stringify({ ok: true, data, error: null, meta }), { status: said.status ?? 200, headers: headersOf(c, said.headers) })
+}
+
+/** Answers a call: its data byte for byte, its skill's own error as a result, or a refusal with the status of its code. */
+export function respondCall(c: Ask, deps: HttpDeps, answer: CallAnswer): Response {
+  const meta = { request_id: c.get('requestId'), ...answer.meta, ...staleness(deps) }
+  if (answer.kind === 'data') {
+    const suffix = Buffer.from(`,"error":null,"meta":${JSON.stringify(meta)}}`)
+    return new Response(Buffer.concat([prefix, answer.json, suffix]), { headers: headersOf(c) })
+  }
+  if (answer.kind === 'refused') return refuse(c, answer.refusal, meta)
+  const { code, message, retryable, details, effect } = answer.error
+  const error: EnvelopeError = { code, origin: 'skill', effect, next: retryable ? 'retry' : 'fix_input', message, details }
+  return new Response(JSON.stringify({ ok: false, data: null, error, meta }), { headers: headersOf(c) })
+}
+
+/** Turns whatever was thrown into an envelope: a refusal with its code, anything else as a fault of ours without detail. */
+export function respondError(c: Ask, deps: HttpDeps, thrown: unknown): Response {
+  const meta = metaOf(c, deps)
+  if (thrown instanceof Refusal) return refuse(c, thrown, meta)
+  deps.onBug(thrown, c.get('requestId'))
+  return refuse(c, new Refusal('INTERNAL', `Something went wrong in the registry; ask its operator about request ${c.get('requestId')}.`), meta)
+}
+
+function refuse(c: Ask, refusal: Refusal, meta: object): Response {
+  return new Response(JSON.stringify({ ok: false, data: null, error: errorOf(refusal), meta }), { status: errorCatalogue[refusal.code].status, headers: headersOf(c, refusal.headers) })
+}
+
+/** A refusal as the error half of an envelope. */
+export function errorOf(refusal: Refusal): EnvelopeError {
+  const { origin, next } = errorCatalogue[refusal.code]
+  return { code: refusal.code, origin, effect: refusal.effect, next, message: refusal.message, ...(refusal.hint === undefined ? {} : { hint: refusal.hint }), details: refusal.details }
+}
+
+function metaOf(c: Ask, deps: HttpDeps, revision?: number, warnings: readonly Warning[] = []): object {
+  return { request_id: c.get('requestId'), revision: revision ?? deps.snapshot().revision, warnings, ...staleness(deps) }
+}
+
+function staleness(deps: HttpDeps): { stale_ms?: number } {
+  const staleMs = deps.health.staleMs()
+  return staleMs === undefined ? {} : { stale_ms: staleMs }
+}
+
+function headersOf(c: Ask, extra: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { ...json, 'cache-control': 'private, no-cache', 'repertoire-request-id': c.get('requestId'), ...extra }
+}

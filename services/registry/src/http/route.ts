@@ -1,0 +1,81 @@
+import type { Detail, Endpoint } from '@repertoire/contract'
+import { Refusal, type JsonProblem } from '@repertoire/core'
+import type { Hono } from 'hono'
+import type { z } from 'zod'
+import type { Visit } from '../visit.ts'
+import type { Ask, DoorEnv, HttpDeps } from './door.ts'
+import { readJson } from './read-body.ts'
+import { respondError } from './respond.ts'
+
+type Shape<E extends Endpoint, K extends 'query' | 'body'> = E[K] extends z.ZodType ? z.output<E[K]> : undefined
+
+/** What a handler is asked: who, with which query, body and path, already parsed. */
+export type Asked<E extends Endpoint> = {
+  readonly c: Ask
+  readonly deps: HttpDeps
+  readonly visit: Visit
+  readonly query: Shape<E, 'query'>
+  readonly body: Shape<E, 'body'>
+  readonly problem: JsonProblem | undefined
+  readonly param: (name: string) => string
+}
+
+/** A route: an endpoint of the contract and what answers it. */
+export type Route = { readonly endpoint: Endpoint; readonly mount: (app: Hono<DoorEnv>, deps: HttpDeps) => void }
+
+/** Puts an endpoint and its handler together. The body of a route that reads it itself stays unread. */
+export function route<const E extends Endpoint>(endpoint: E, handle: (asked: Asked<E>) => Promise<Response> | Response, options: { readonly readsBodyItself?: boolean } = {}): Route {
+  return {
+    endpoint,
+    mount: (app, deps) => {
+      app.on(endpoint.method, honoPath(endpoint.path), async (c) => {
+        try {
+          const query = parse(endpoint.query, queryOf(c), 'query')
+          const read = endpoint.body !== undefined && options.readsBodyItself !== true ? await readJson(c) : undefined
+          if (read?.problem !== undefined && !read.problem.path.startsWith('/arguments')) throw refuseProblem(read.problem)
+          const body = read === undefined ? undefined : parse(endpoint.body, read.value, 'body')
+          return await handle({
+            c,
+            deps,
+            visit: c.get('visit') as Visit,
+            query: query as Shape<E, 'query'>,
+            body: body as Shape<E, 'body'>,
+            problem: read?.problem,
+            param: (name) => c.req.param(name) ?? '',
+          })
+        } catch (error) {
+          return respondError(c, deps, error)
+        }
+      })
+    },
+  }
+}
+
+/** A path of the contract as the router writes it: `{name}` is one segment, `{path}` all that follow. */
+export function honoPath(path: string): string {
+  return path.replace('{path}', ':path{.+}').replace(/\{(\w+)\}/g, ':$1')
+}
+
+function queryOf(c: Ask): Record<string, string> {
+  const query: Record<string, string> = {}
+  for (const [name, values] of Object.entries(c.req.queries())) {
+    if (values.length > 1) throw new Refusal('INVALID_REQUEST', `The parameter ${name.slice(0, 80)} is given ${values.length} times.`, { hint: 'give it once', details: [{ path: `/${name.slice(0, 80)}`, rule: 'once' }] })
+    query[name] = values[0] ?? ''
+  }
+  return query
+}
+
+/** Parses a value at the door; what does not fit is INVALID_REQUEST with every place named. */
+export function parse(shape: z.ZodType | undefined, value: unknown, what: 'query' | 'body'): unknown {
+  if (shape === undefined) return undefined
+  const parsed = shape.safeParse(value)
+  if (parsed.success) return parsed.data
+  const details: Detail[] = parsed.error.issues.slice(0, 20).map((issue) => ({ path: `/${issue.path.map(String).join('/')}`, rule: issue.code, message: issue.message }))
+  const first = parsed.error.issues[0]
+  const where = first === undefined || first.path.length === 0 ? `the ${what}` : first.path.map(String).join('.')
+  throw new Refusal('INVALID_REQUEST', `The ${what} does not have the shape this route takes.`, { hint: `${where.slice(0, 120)}: ${first?.message.slice(0, 300) ?? 'unknown'}`, details })
+}
+
+function refuseProblem(problem: JsonProblem): Refusal {
+  return new Refusal('INVALID_REQUEST', `The body cannot be taken: ${problem.message}.`, { hint: problem.fix, details: [{ path: problem.path, rule: problem.rule, fix: problem.fix }] })
+}

@@ -1,0 +1,33 @@
+import { endpoints } from '@repertoire/contract'
+import { changeAgent } from '../../access/change-agent.ts'
+import { createAgent } from '../../access/create-agent.ts'
+import { createGrant } from '../../access/create-grant.ts'
+import { createKey } from '../../access/create-key.ts'
+import { listAgents } from '../../access/list-agents.ts'
+import { listGrants } from '../../access/list-grants.ts'
+import { listKeys } from '../../access/list-keys.ts'
+import { removeGrant } from '../../access/remove-grant.ts'
+import { revokeKey } from '../../access/revoke-key.ts'
+import { showSelf } from '../../access/show-self.ts'
+import { createConnection } from '../../connections/create-connection.ts'
+import { listConnections } from '../../connections/list-connections.ts'
+import { removeConnection } from '../../connections/remove-connection.ts'
+import { respond } from '../respond.ts'
+import { route, type Route } from '../route.ts'
+
+/** Routes that say who may do what. */
+export const accessRoutes: readonly Route[] = [
+  route(endpoints.showSelf, ({ c, deps, visit }) => respond(c, deps, showSelf(deps, visit))),
+  route(endpoints.createAgent, async ({ c, deps, visit, body }) => respond(c, deps, await createAgent(deps, visit.caller, body), { status: 201 })),
+  route(endpoints.listAgents, async ({ c, deps, visit, query }) => respond(c, deps, await listAgents(deps, visit.caller, query))),
+  route(endpoints.patchAgent, async ({ c, deps, visit, body, param }) => respond(c, deps, await changeAgent(deps, visit.caller, { id: param('id'), ...body }))),
+  route(endpoints.createKey, async ({ c, deps, visit, body, param }) => respond(c, deps, await createKey(deps, visit.caller, { agentId: param('id'), expiresInDays: body.expires_in_days }), { status: 201 })),
+  route(endpoints.listKeys, async ({ c, deps, visit, param }) => respond(c, deps, await listKeys(deps, visit.caller, { agentId: param('id') }))),
+  route(endpoints.revokeKey, async ({ c, deps, visit, param }) => respond(c, deps, await revokeKey(deps, visit.caller, { agentId: param('id'), keyId: param('key') }))),
+  route(endpoints.createGrant, async ({ c, deps, visit, body, param }) => respond(c, deps, await createGrant(deps, visit.caller, { agentId: param('id'), ...body }), { status: 201 })),
+  route(endpoints.listGrants, async ({ c, deps, visit, param }) => respond(c, deps, await listGrants(deps, visit.caller, { agentId: param('id') }))),
+  route(endpoints.removeGrant, async ({ c, deps, visit, param }) => respond(c, deps, await removeGrant(deps, visit.caller, { agentId: param('id'), grantId: param('grant') }))),
+  route(endpoints.createConnection, async ({ c, deps, visit, body }) => respond(c, deps, await createConnection(deps, visit.caller, body), { status: 201 })),
+  route(endpoints.listConnections, ({ c, deps, visit }) => respond(c, deps, listConnections(deps, visit.caller))),
+  route(endpoints.removeConnection, async ({ c, deps, visit, param }) => respond(c, deps, await removeConnection(deps, visit.caller, { name: param('name') }))),
+]

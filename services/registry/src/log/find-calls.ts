@@ -1,0 +1,52 @@
+import type { CallRow } from '@repertoire/contract'
+import type postgres from 'postgres'
+import type { CallQuery } from '../ports.ts'
+
+type Row = Record<string, unknown> & { readonly ts: Date; readonly input: Buffer | null; readonly output: Buffer | null }
+
+const columns = `c.call_id, c.ts, c.replica, c.trace_id, c.session, c.tenant, c.agent_id, c.key_id, c.on_behalf_of, c.parent_call_id, c.playbook, c.skill,
+  c.requested_range, c.version, c.version_digest, c.via, c.rollout_id, c.arm, c.unit_kind, c.unit_hash, c.revision::float8 as revision, c.executor, c.attempts, c.outcome,
+  c.error_code, c.error_origin, p.error_message, c.violations, c.queue_ms, c.executor_ms, c.total_ms, c.input_bytes, c.output_bytes, c.input_sha256, c.truncated,
+  c.intent, c.replay_of, c.dry_run, c.authz_rule, c.labels, p.input, p.output`
+
+/** A page of the log, newest first. The window is a range of keys, so that only its partitions are read. */
+export async function findCalls(sql: postgres.Sql, query: CallQuery): Promise<CallRow[]> {
+  const like = (column: string, value: string | undefined): postgres.Fragment => (value === undefined ? sql`` : sql`and c.${sql(column)} = ${value}`)
+  const rows = await sql<Row[]>`
+    select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id
+    where c.call_id >= repertoire_first_id(${query.from}) and c.call_id < repertoire_first_id(${query.to})
+    ${query.before === undefined ? sql`` : sql`and c.call_id < ${query.before}::uuid`}
+    ${like('skill', query.skill)} ${like('version', query.version)} ${like('agent_id', query.agent)} ${like('outcome', query.outcome)}
+    ${like('error_code', query.error_code)} ${like('via', query.via)} ${like('rollout_id', query.rollout)} ${like('session', query.session)} ${like('trace_id', query.trace)}
+    ${query.min_duration_ms === undefined ? sql`` : sql`and c.total_ms >= ${query.min_duration_ms}`}
+    order by c.call_id desc limit ${query.limit}`
+  return rows.map(toCallRow)
+}
+
+/** One call; undefined when there is none of that id. */
+export async function getCall(sql: postgres.Sql, callId: string): Promise<CallRow | undefined> {
+  const rows = await sql<Row[]>`select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id where c.call_id = ${callId}::uuid`
+  return rows.map(toCallRow)[0]
+}
+
+function toCallRow(row: Row): CallRow {
+  return {
+    ...row,
+    ts: row.ts.toISOString(),
+    violations: row['violations'] === null ? [] : JSON.parse(String(row['violations'])),
+    labels: row['labels'] === null ? {} : JSON.parse(String(row['labels'])),
+    input: payload(row.input),
+    output: payload(row.output),
+  } as unknown as CallRow
+}
+
+// A payload is the exact bytes that came; what is not JSON is shown as the text it is.
+function payload(bytes: Buffer | null): unknown {
+  if (bytes === null) return null
+  const text = bytes.toString('utf8')
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

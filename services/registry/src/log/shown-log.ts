@@ -1,0 +1,46 @@
+import type postgres from 'postgres'
+import type { Ids, ShownEvent, ShownLog } from '../ports.ts'
+
+const maxWaiting = 5000
+const maxRemembered = 20_000
+const everyMs = 1000
+
+/** Notes what was shown: once per agent, session, revision and query, written in the background, dropped when too much waits. */
+export function openShownLog(sql: postgres.Sql, { ids, replica }: { readonly ids: Ids; readonly replica: string }): ShownLog & { readonly stop: () => Promise<void> } {
+  let waiting: { readonly id: string; readonly at: Date; readonly event: ShownEvent }[] = []
+  let writing: Promise<void> = Promise.resolve()
+  let dropped = 0
+  const noted = new Set<string>()
+
+  const write = async (): Promise<void> => {
+    const batch = waiting.slice(0, 1000)
+    waiting = waiting.slice(1000)
+    if (batch.length === 0) return
+    const column = (of: (entry: (typeof batch)[number]) => unknown): never => batch.map(of) as never
+    await sql`insert into shown_events (event_id, ts, replica, kind, agent_id, session, revision, query, items, item_count)
+      select * from unnest(${column((entry) => entry.id)}::uuid[], ${column((entry) => entry.at.toISOString())}::timestamptz[], ${column(() => replica)}::text[],
+        ${column((entry) => entry.event.kind)}::text[], ${column((entry) => entry.event.agentId)}::text[], ${column((entry) => entry.event.session)}::text[],
+        ${column((entry) => entry.event.revision)}::bigint[], ${column((entry) => entry.event.query)}::text[], ${column((entry) => entry.event.items.join(' '))}::text[],
+        ${column((entry) => entry.event.items.length)}::int[])`.catch(() => {
+      dropped += batch.length
+    })
+  }
+  const timer = setInterval(() => (writing = writing.then(write)), everyMs)
+  timer.unref()
+  return {
+    note: (event) => {
+      const key = `${event.kind}\n${event.agentId}\n${event.session ?? ''}\n${event.revision}\n${event.query}`
+      if (noted.has(key)) return
+      if (noted.size >= maxRemembered) noted.clear()
+      noted.add(key)
+      if (waiting.length >= maxWaiting) dropped += 1
+      else waiting.push({ id: ids.next(), at: new Date(), event })
+    },
+    dropped: () => dropped,
+    stop: async () => {
+      clearInterval(timer)
+      await writing
+      await write()
+    },
+  }
+}

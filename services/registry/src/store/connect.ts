@@ -1,0 +1,28 @@
+import { drizzle } from 'drizzle-orm/postgres-js'
+import postgres from 'postgres'
+
+/** A database and its two pools: one that Drizzle has made its own, one for the call log alone, so that neither starves the other. */
+export type Database = { readonly sql: postgres.Sql; readonly logSql: postgres.Sql; readonly db: Drizzle; readonly close: () => Promise<void> }
+
+/** Drizzle over the general pool. */
+export type Drizzle = ReturnType<typeof drizzle>
+
+/** Drizzle inside a transaction. */
+export type DrizzleTx = Parameters<Parameters<Drizzle['transaction']>[0]>[0]
+
+/** Opens the pools; nothing is connected before the first query. */
+export function openDatabase(url: string): Database {
+  const sql = postgres(url, { ...options, max: 10, connection: { ...timeouts, application_name: 'repertoire' } })
+  const logSql = postgres(url, { ...options, max: 6, connection: { ...timeouts, application_name: 'repertoire-log' } })
+  return {
+    sql,
+    logSql,
+    db: drizzle(sql),
+    close: async () => {
+      await Promise.all([sql.end({ timeout: 2 }), logSql.end({ timeout: 2 })])
+    },
+  }
+}
+
+const options = { connect_timeout: 5, idle_timeout: 60, max_lifetime: 60 * 30, onnotice: () => undefined } as const
+const timeouts = { statement_timeout: 5000, idle_in_transaction_session_timeout: 5000, lock_timeout: 2000 } as const

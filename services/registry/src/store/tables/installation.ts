@@ -1,0 +1,37 @@
+import { sql } from 'drizzle-orm'
+import { bigint, check, index, integer, jsonb, pgTable, smallint, text, uuid } from 'drizzle-orm/pg-core'
+import { moment } from './columns.ts'
+
+/** The one row that says which installation this is and which revision it has reached. */
+export const installation = pgTable(
+  'installation',
+  {
+    one: smallint('one').primaryKey().default(1),
+    installId: uuid('install_id').notNull(),
+    epoch: integer('epoch').notNull(),
+    revision: bigint('revision', { mode: 'number' }).notNull(),
+    createdAt: moment('created_at').notNull(),
+  },
+  (table) => [check('installation_one_row', sql`${table.one} = 1`)],
+)
+
+/** Who changed what, and why; rows are never changed or removed. */
+export const auditEvents = pgTable(
+  'audit_events',
+  {
+    seq: bigint('seq', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    at: moment('at').notNull(),
+    caller: text('caller').notNull(),
+    role: text('role').notNull(),
+    keyId: text('key_id'),
+    action: text('action').notNull(),
+    subject: text('subject').notNull(),
+    reason: text('reason'),
+    before: jsonb('before'),
+    after: jsonb('after'),
+    revision: bigint('revision', { mode: 'number' }).notNull(),
+    previousHash: text('previous_hash'),
+    hash: text('hash'),
+  },
+  (table) => [index('audit_events_subject').on(table.subject, table.seq)],
+)

@@ -1,0 +1,24 @@
+import type { Asking, Caller, UnitKind } from '@repertoire/core'
+
+/** What every request of an agent says of itself in its headers, read once at the door. */
+export type Visit = {
+  readonly caller: Caller
+  readonly instance: string
+  readonly session: string | null
+  readonly tenant: string | null
+  readonly traceparent: string | null
+  /** Ranges by skill key: from the header, and from what the instance declared. */
+  readonly standing: readonly ReadonlyMap<string, string>[]
+}
+
+/** A visit as the question resolution answers. */
+export function askingOf(visit: Visit, nowMs: number, extra: { readonly range?: string | undefined; readonly session?: string | undefined; readonly tenant?: string | undefined; readonly callId?: string } = {}): Asking {
+  const units: Partial<Record<UnitKind, string>> = { agent: visit.caller.id }
+  const session = extra.session ?? visit.session
+  // The agent's own tenant wins over what the request says.
+  const tenant = visit.caller.tenant ?? extra.tenant ?? visit.tenant
+  if (session !== null) units.session = session
+  if (tenant !== null) units.tenant = tenant
+  if (extra.callId !== undefined) units.call = extra.callId
+  return { caller: visit.caller, nowMs, range: extra.range, standing: visit.standing, units }
+}
