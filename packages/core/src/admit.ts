@@ -45,7 +45,7 @@ export function admitTo(skill: SkillRecord, ranges: readonly ParsedRange[], aski
   } catch (error) {
     throw hideCause(error, skill, asking)
   }
-  const authorization = authorize(asking.caller, skill, resolved.version, asking.nowMs)
+  const authorization = authorize(asking.caller, { skill, version: resolved.version }, asking.nowMs)
   if (!authorization.maySee) throw denied(skill, authorization, asking.caller)
   return { skill, resolved, ranges, authorization }
 }
@@ -54,7 +54,7 @@ export function admitTo(skill: SkillRecord, ranges: readonly ParsedRange[], aski
 export function tryAdmit(skill: SkillRecord, ranges: readonly ParsedRange[], asking: Asking): Admission | undefined {
   const resolved = tryResolve(skill, ranges, contextOf(asking))
   if (typeof resolved === 'function') return undefined
-  const authorization = authorize(asking.caller, skill, resolved.version, asking.nowMs)
+  const authorization = authorize(asking.caller, { skill, version: resolved.version }, asking.nowMs)
   return authorization.maySee ? { skill, resolved, ranges, authorization } : undefined
 }
 
@@ -98,7 +98,7 @@ function hideCause(error: unknown, skill: SkillRecord, asking: Asking): unknown 
   if (!(error instanceof Refusal) || seesEverything(asking.caller) || owns(asking.caller, skill)) return error
   const newest = newestStable(skill)
   if (newest === undefined) return absent(skill.name)
-  const authorization = authorize(asking.caller, skill, newest, asking.nowMs)
+  const authorization = authorize(asking.caller, { skill, version: newest }, asking.nowMs)
   return authorization.maySee ? error : denied(skill, authorization, asking.caller)
 }
 

@@ -44,8 +44,11 @@ export function seesEverything(caller: Caller): boolean {
 /** The one predicate: what a caller may do with one version of a skill. */
 export type Authorization = { readonly mayCall: boolean; readonly maySee: boolean; readonly permit: Permit }
 
+/** What is asked for: one version of a skill. */
+export type Resource = { readonly skill: SkillRecord; readonly version: VersionRecord }
+
 /** Decides what a caller may do with a version: call it with its tags, and see it also by role or ownership. */
-export function authorize(caller: Caller, skill: SkillRecord, version: VersionRecord, nowMs: number): Authorization {
+export function authorize(caller: Caller, { skill, version }: Resource, nowMs: number): Authorization {
   const verdict = permit(caller.grants, version.manifest.permission, nowMs)
   return { mayCall: verdict.allow, maySee: verdict.allow || seesEverything(caller) || owns(caller, skill), permit: verdict }
 }

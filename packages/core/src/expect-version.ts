@@ -5,10 +5,11 @@ import { isServedByRange, type ResolveContext, type Resolved } from './resolve.t
 import { bucketOf } from './bucket.ts'
 
 /** What the caller expects, from an earlier read of the skill. */
-export type Expectation = { readonly version: string; readonly ranges: readonly ParsedRange[] }
+export type Expectation = { readonly version: string; readonly ranges: readonly ParsedRange[]; readonly resolved: Resolved }
 
 /** Serves the version the caller read about when its schema is unchanged or it is still servable; else refuses with VERSION_CHANGED. */
-export function honourExpected(skill: SkillRecord, resolved: Resolved, expected: Expectation, context: ResolveContext): Resolved {
+export function honourExpected(skill: SkillRecord, expected: Expectation, context: ResolveContext): Resolved {
+  const { resolved } = expected
   if (resolved.version.version === expected.version) return resolved
   const version = skill.byVersion.get(expected.version)
   if (version !== undefined && version.schemaDigest === resolved.version.schemaDigest) return resolved

@@ -34,7 +34,7 @@ export function resolve(skill: SkillRecord, ranges: readonly ParsedRange[], cont
 /** The same for lists, where not resolving is ordinary: the refusal is only written when somebody asks for it. */
 export function tryResolve(skill: SkillRecord, ranges: readonly ParsedRange[], context: ResolveContext): Resolved | (() => Refusal) {
   const pinned = ranges.find((range) => range.pin !== undefined)
-  if (pinned?.pin !== undefined) return resolvePin(skill, pinned.pin.version, ranges, context)
+  if (pinned?.pin !== undefined) return resolvePin(skill, { pin: pinned.pin.version, ranges }, context)
 
   const warnings: Warning[] = []
   if (ranges.every((range) => range.unbounded)) warnings.push({ code: 'unbounded_range', message: `No range bounds ${skill.name}: a new major version would be served at once. Ask for a range such as ^1.` })
@@ -64,7 +64,7 @@ export function isServedByRange(skill: SkillRecord, version: VersionRecord): boo
   return ceiling !== undefined && version.semver.compare(ceiling.semver) <= 0
 }
 
-function resolvePin(skill: SkillRecord, pin: string, ranges: readonly ParsedRange[], context: ResolveContext): Resolved | (() => Refusal) {
+function resolvePin(skill: SkillRecord, { pin, ranges }: { readonly pin: string; readonly ranges: readonly ParsedRange[] }, context: ResolveContext): Resolved | (() => Refusal) {
   const version = skill.byVersion.get(pin)
   if (version === undefined || !mayPin(skill, version, context)) {
     return () => new Refusal('VERSION_NOT_FOUND', `${skill.name} has no version ${pin}.`, { hint: 'leave the version out, or ask for a range such as ^1' })

@@ -33,11 +33,11 @@ const entries = ['skill.ts', 'skill.js', 'skill.py']
 export function checkBundle(bundle: Bundle): BundleCheck {
   const findings: Finding[] = checkPaths(bundle.files)
   const bytes = bundle.files.get('SKILL.md')
-  if (bytes === undefined) return { findings: [...findings, error('SKILL.md', null, 'there is no SKILL.md', 'put a SKILL.md with name: and description: at the top of the folder')], toProve: undefined, checked: undefined, name: undefined }
+  if (bytes === undefined) return { findings: [...findings, error(['SKILL.md', null], 'there is no SKILL.md', 'put a SKILL.md with name: and description: at the top of the folder')], toProve: undefined, checked: undefined, name: undefined }
   const text = decode(bytes, findings)
   if (text === undefined) return { findings, toProve: undefined, checked: undefined, name: undefined }
   const front = readFrontMatter(text)
-  findings.push(...front.problems.map((problem) => error('SKILL.md', problem.line, problem.message, problem.fix)))
+  findings.push(...front.problems.map((problem) => error(['SKILL.md', problem.line], problem.message, problem.fix)))
   const reading = front.problems.length > 0 ? undefined : readManifest(front.root, bundle.defaults)
   findings.push(...(reading?.findings ?? []))
   const rawName = (front.root.value as Record<string, unknown>)['name']
@@ -51,7 +51,7 @@ export function checkBundle(bundle: Bundle): BundleCheck {
   findings.push(...checkWording(manifest))
   const executor = readExecutor(bundle, manifest, findings)
   if (executor.kind !== 'playbook' && input === undefined && !findings.some((finding) => finding.file.endsWith('schema.json'))) {
-    findings.push(error('input.schema.json', null, 'a skill that is carried out needs an input schema', 'add input.schema.json; {"type":"object","properties":{},"additionalProperties":false} takes no arguments'))
+    findings.push(error(['input.schema.json', null], 'a skill that is carried out needs an input schema', 'add input.schema.json; {"type":"object","properties":{},"additionalProperties":false} takes no arguments'))
   }
   if (executor.kind !== 'playbook') findings.push(...lint(manifest, output !== undefined))
   if (findings.some((finding) => finding.level === 'error')) return { findings, toProve, checked: undefined, name }
@@ -78,18 +78,18 @@ function schemasToProve(input: SchemaFile | undefined, output: SchemaFile | unde
 
 function decode(bytes: Uint8Array, findings: Finding[]): string | undefined {
   if (bytes.byteLength > limits.skillMdBytes) {
-    findings.push(error('SKILL.md', null, `SKILL.md is larger than ${limits.skillMdBytes} bytes`, 'move long text into references/'))
+    findings.push(error(['SKILL.md', null], `SKILL.md is larger than ${limits.skillMdBytes} bytes`, 'move long text into references/'))
     return undefined
   }
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    findings.push(error('SKILL.md', null, 'SKILL.md is not UTF-8', 'save it as UTF-8'))
+    findings.push(error(['SKILL.md', null], 'SKILL.md is not UTF-8', 'save it as UTF-8'))
     return undefined
   }
   const unsafe = findUnsafeCharacter(text)
-  if (unsafe !== undefined) findings.push(error('SKILL.md', unsafe.line, `it contains ${unsafe.codePoint}, ${unsafe.what}`, 'remove the character'))
+  if (unsafe !== undefined) findings.push(error(['SKILL.md', unsafe.line], `it contains ${unsafe.codePoint}, ${unsafe.what}`, 'remove the character'))
   return text
 }
 
@@ -101,7 +101,7 @@ function checkFolder(bundle: Bundle, name: string, version: string | undefined):
     findings.push({ level: bundle.folderMismatch, file: 'SKILL.md', line: 2, message: `the folder is called ${folderName}, the skill ${name}`, fix: 'give both the same name' })
   }
   if (folderVersion !== undefined && version !== undefined && folderVersion !== version) {
-    findings.push(error('SKILL.md', 2, `the folder says version ${folderVersion}, the front matter ${version}`, 'give both the same version'))
+    findings.push(error(['SKILL.md', 2], `the folder says version ${folderVersion}, the front matter ${version}`, 'give both the same version'))
   }
   return findings
 }
@@ -117,11 +117,11 @@ function readSchemaFile(bundle: Bundle, names: readonly string[], findings: Find
 
 function readExecutor(bundle: Bundle, manifest: Manifest, findings: Finding[]): { readonly kind: ExecutorKind; readonly entry: string | null } {
   const present = entries.filter((entry) => bundle.files.has(entry))
-  if (present.length > 1) findings.push(error(present[1] ?? '', null, `there are both ${present.join(' and ')}`, 'keep one of them'))
+  if (present.length > 1) findings.push(error([present[1] ?? '', null], `there are both ${present.join(' and ')}`, 'keep one of them'))
   const entry = present[0] ?? null
   if (manifest.executor === undefined) return { kind: entry === null ? 'playbook' : 'code', entry }
-  if (entry !== null && manifest.executor.kind !== 'code') findings.push(error('SKILL.md', null, `executor says ${manifest.executor.kind}, but there is ${entry}`, `remove ${entry}, or the executor`))
-  if (entry === null && manifest.executor.kind === 'code') findings.push(error('SKILL.md', null, 'executor says code, but there is no skill.ts, skill.js or skill.py', 'add the file, or remove the executor'))
+  if (entry !== null && manifest.executor.kind !== 'code') findings.push(error(['SKILL.md', null], `executor says ${manifest.executor.kind}, but there is ${entry}`, `remove ${entry}, or the executor`))
+  if (entry === null && manifest.executor.kind === 'code') findings.push(error(['SKILL.md', null], 'executor says code, but there is no skill.ts, skill.js or skill.py', 'add the file, or remove the executor'))
   return { kind: manifest.executor.kind, entry: manifest.executor.kind === 'code' ? entry : null }
 }
 
@@ -140,7 +140,7 @@ function lint(manifest: Manifest, hasOutputSchema: boolean): Finding[] {
   return findings
 }
 
-function error(file: string, line: number | null, message: string, fix: string): Finding {
+function error([file, line]: readonly [file: string, line: number | null], message: string, fix: string): Finding {
   return { level: 'error', file, line, message, fix }
 }
 

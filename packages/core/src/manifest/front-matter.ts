@@ -18,27 +18,27 @@ const empty: Located = { value: {}, line: 1, children: new Map() }
 export function readFrontMatter(text: string): FrontMatter {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text
   const opening = /^---[ \t]*\r?\n/.exec(source)
-  if (opening === null) return fail(source, 1, 'SKILL.md does not start with front matter', 'begin the file with a line --- followed by name: and description:')
+  if (opening === null) return fail(source, { line: 1, message: 'SKILL.md does not start with front matter', fix: 'begin the file with a line --- followed by name: and description:' })
   const rest = source.slice(opening[0].length)
   const closing = /^---[ \t]*(?:\r?\n|$)/m.exec(rest)
-  if (closing === null) return fail(source, 1, 'the front matter is not closed', 'put a line --- after the last key')
+  if (closing === null) return fail(source, { line: 1, message: 'the front matter is not closed', fix: 'put a line --- after the last key' })
   const yaml = rest.slice(0, closing.index)
   const body = rest.slice(closing.index + closing[0].length)
-  if (Buffer.byteLength(yaml) > limits.frontMatterBytes) return fail(body, 1, `the front matter is larger than ${limits.frontMatterBytes} bytes`, 'move text into the instructions below it')
+  if (Buffer.byteLength(yaml) > limits.frontMatterBytes) return fail(body, { line: 1, message: `the front matter is larger than ${limits.frontMatterBytes} bytes`, fix: 'move text into the instructions below it' })
   return readYaml(yaml, body)
 }
 
 function readYaml(yaml: string, body: string): FrontMatter {
   const lines = new LineCounter()
   const document = parseBounded(yaml, lines)
-  if (document === undefined) return fail(body, 2, `the front matter is nested deeper than ${maxDepth}`, 'flatten it')
+  if (document === undefined) return fail(body, { line: 2, message: `the front matter is nested deeper than ${maxDepth}`, fix: 'flatten it' })
   const lineAt = (offset: number): number => lines.linePos(offset).line + 1
   const problems: FrontMatterProblem[] = document.errors.map((error) => {
     const position = lines.linePos(error.pos[0])
     return { line: position.line + 1, message: `YAML: ${error.message.split('\n')[0] ?? 'it does not parse'} (column ${position.col})`, fix: yamlFix(error.code) }
   })
   if (problems.length > 0) return { root: empty, body, problems }
-  if (!isMap(document.contents)) return fail(body, 2, 'the front matter is not a list of keys', 'write name: and description:, one a line')
+  if (!isMap(document.contents)) return fail(body, { line: 2, message: 'the front matter is not a list of keys', fix: 'write name: and description:, one a line' })
   const root = locate(document.contents, { lineAt, problems, path: [] })
   return { root, body, problems }
 }
@@ -107,6 +107,6 @@ function yamlFix(code: string): string {
   return 'correct the YAML at this place; quoting the value often helps'
 }
 
-function fail(body: string, line: number, message: string, fix: string): FrontMatter {
-  return { root: empty, body, problems: [{ line, message, fix }] }
+function fail(body: string, problem: FrontMatterProblem): FrontMatter {
+  return { root: empty, body, problems: [problem] }
 }

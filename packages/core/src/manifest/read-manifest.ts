@@ -25,7 +25,7 @@ export function readManifest(root: Located, defaults: BundleDefaults): ManifestR
       findings.push({ level: 'warning', file, line: lineOf(root, [key]), message: `the key ${key} is not one this registry knows; it is kept under extra`, fix: null })
     }
   }
-  const usedDefaults = fillIn(value, defaults, root, findings)
+  const usedDefaults = fillIn(value, defaults, { root, findings })
   const parsed = Manifest.safeParse(value)
   for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.map(String)
@@ -35,7 +35,7 @@ export function readManifest(root: Located, defaults: BundleDefaults): ManifestR
   return { manifest: parsed.success && findings.every((finding) => finding.level !== 'error') ? parsed.data : undefined, extra, usedDefaults, findings, exampleLines: (Array.isArray(raw['examples']) ? raw['examples'] : []).map((_, index) => lineOf(root, ['examples', String(index)])) }
 }
 
-function fillIn(value: Record<string, unknown>, defaults: BundleDefaults, root: Located, findings: Finding[]): BundleDefaults {
+function fillIn(value: Record<string, unknown>, defaults: BundleDefaults, { root, findings }: { readonly root: Located; readonly findings: Finding[] }): BundleDefaults {
   const metadata = value['metadata']
   const nested = typeof metadata === 'object' && metadata !== null ? (metadata as Record<string, unknown>)['version'] : undefined
   const used: { version?: string; permission?: readonly string[] } = {}

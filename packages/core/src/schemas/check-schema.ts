@@ -18,16 +18,16 @@ export function checkSchema(file: string, bytes: Uint8Array): CheckedSchema {
   const findings: Finding[] = []
   const text = new TextDecoder('utf-8', { ignoreBOM: false }).decode(bytes)
   const refuse = (path: readonly string[], message: string, fix: string): number => findings.push({ level: 'error', file, line: lineOfPath(text, path), message, fix })
-  if (bytes.byteLength > limits.schemaBytes) return only(file, `the schema is larger than ${limits.schemaBytes} bytes`, 'split the skill, or shorten the schema')
+  if (bytes.byteLength > limits.schemaBytes) return only({ file, line: null, message: `the schema is larger than ${limits.schemaBytes} bytes`, fix: 'split the skill, or shorten the schema' })
   let schema: unknown
   try {
     schema = JSON.parse(text)
   } catch (error) {
-    return only(file, `it is not JSON: ${error instanceof Error ? error.message : 'unknown'}`, 'correct the JSON', lineOfJsonError(text, error))
+    return only({ file, line: lineOfJsonError(text, error), message: `it is not JSON: ${error instanceof Error ? error.message : 'unknown'}`, fix: 'correct the JSON' })
   }
   const scanned = scanJson(text, limits.jsonDepth)
   if (scanned !== undefined) refuse(scanned.path.split('/').slice(1), scanned.message, scanned.fix)
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return only(file, 'the root of a schema is an object', 'write {"type": "object", "properties": {…}}')
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return only({ file, line: 1, message: 'the root of a schema is an object', fix: 'write {"type": "object", "properties": {…}}' })
   const root = schema as Record<string, unknown>
   if (root['type'] !== 'object') refuse(['type'], 'the root type is not object', 'write "type": "object" at the root')
   const dialect = root['$schema']
@@ -58,13 +58,13 @@ function visit(node: unknown, path: readonly string[], walk: Walk): void {
     const here = [...path, key]
     if (reserved.has(key)) walk.refuse(here, `the name ${key} is not taken in a schema`, 'choose another name')
     if (parent === 'patternProperties') checkPattern(key, here, walk)
-    if (!isNameMap) checkKeyword(key, value, here, walk)
+    if (!isNameMap) checkKeyword({ key, value }, here, walk)
     if (key === 'enum' || key === 'const' || key === 'default' || key === 'examples') continue
     visit(value, here, walk)
   }
 }
 
-function checkKeyword(key: string, value: unknown, path: readonly string[], walk: Walk): void {
+function checkKeyword({ key, value }: { readonly key: string; readonly value: unknown }, path: readonly string[], walk: Walk): void {
   if (key === '$async') walk.refuse(path, '$async schemas are not taken: their validation answers with a promise', 'remove $async')
   if ((key === '$ref' || key === '$dynamicRef') && typeof value === 'string' && !value.startsWith('#')) walk.refuse(path, `the reference ${value.slice(0, 80)} leaves the schema`, 'copy what it names into $defs and refer to #/$defs/…')
   if (key === '$id' && path.length > 1) walk.refuse(path, 'a nested $id changes what references mean', 'remove it')
@@ -88,6 +88,6 @@ function checkText(text: string, path: readonly string[], walk: Walk): void {
   if (unsafe !== undefined) walk.refuse(path, `it contains ${unsafe.codePoint}, ${unsafe.what}`, 'remove the character')
 }
 
-function only(file: string, message: string, fix: string, line: number | null = null): CheckedSchema {
-  return { schema: undefined, findings: [{ level: 'error', file, line, message, fix }] }
+function only(finding: Omit<Finding, 'level'>): CheckedSchema {
+  return { schema: undefined, findings: [{ level: 'error', ...finding }] }
 }

@@ -1,8 +1,8 @@
-import { errorCatalogue, limits, type ErrorOrigin, type Outcome, type Warning } from '@repertoire/contract'
+import { errorCatalogue, limits, type Outcome, type Warning } from '@repertoire/contract'
 import type { Admission, Refusal } from '@repertoire/core'
 import type { Deps, NewCallRow } from '../ports.ts'
 import type { Visit } from '../visit.ts'
-import type { CallInput, CallMeta } from './call-skill.ts'
+import type { CallEnd, CallInput, CallMeta } from './call.ts'
 
 /** A call between its admission and its row: what is known of it so far. */
 export type CallInProgress = {
@@ -18,9 +18,6 @@ export type CallInProgress = {
   readonly row: () => Omit<NewCallRow, 'outcome' | 'error_code' | 'error_origin' | 'error_message' | 'output' | 'output_bytes' | 'truncated' | 'total_ms' | 'input_sha256'>
   readonly elapsedMs: () => number
 }
-
-/** How a call ended, for its row. */
-export type CallEnd = { readonly outcome: Outcome; readonly error: { readonly code: string; readonly origin: ErrorOrigin; readonly message: string } | null; readonly output: Uint8Array | null }
 
 /** Opens a call: its id, its clock, and an empty record of it. */
 export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): CallInProgress {

@@ -1,40 +1,22 @@
-import type { CallBody, Meta } from '@repertoire/contract'
-import { admit, honourExpected, contextOf, denied, Refusal, type Admission, type JsonProblem } from '@repertoire/core'
+import { admit, honourExpected, contextOf, denied, Refusal, type Admission } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { askingOf, type Visit } from '../visit.ts'
 import { beginCall, type CallInProgress } from './call-in-progress.ts'
+import type { CallAnswer, CallInput } from './call.ts'
 import { checkOutput } from './check-output.ts'
 import { cutResult } from './cut-result.ts'
 import { executeOnce } from './execute-once.ts'
 import { recordCall } from './record-call.ts'
 import { checkArguments } from './check-arguments.ts'
 
-/** One request to execute a skill. */
-export type CallInput = {
-  readonly name: string
-  readonly body: CallBody
-  /** What parsing the body would have hidden, found by the scan at the door. */
-  readonly problem: JsonProblem | undefined
-  readonly idempotencyKey: string | null
-}
-
-/** What a call answers: data as the exact bytes, or a refusal, or the skill's own error; always with what the call was. */
-export type CallAnswer =
-  | { readonly kind: 'data'; readonly json: Uint8Array; readonly meta: CallMeta }
-  | { readonly kind: 'skill_error'; readonly error: { readonly code: string; readonly message: string; readonly retryable: boolean; readonly details: readonly object[]; readonly effect: 'none' | 'possible' | 'done' }; readonly meta: CallMeta }
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly meta: CallMeta }
-
-/** The part of an answer's meta that is about the call. */
-export type CallMeta = Omit<Meta, 'request_id'>
-
 /** Calls a skill: the whole story, from resolution to the durable row. */
 export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Promise<CallAnswer> {
   const call = beginCall(deps, visit, input)
   try {
-    const admission = resolveCall(deps, visit, input, call)
+    const admission = resolveCall(deps, { visit, input, call })
     if (!admission.authorization.mayCall) throw denied(admission.skill, admission.authorization, visit.caller)
     const args = checkArguments(call, admission.resolved.version, input)
-    if (input.body.dry_run) return await finishDryRun(deps, call, admission, args)
+    if (input.body.dry_run) return await finishDryRun(deps, call, { admission, args })
     refuseKeyedOnce(call, admission, input.idempotencyKey)
     const executed = await executeOnce(deps, call, { admission, args, body: input.body })
     if (executed.kind === 'skill_error') {
@@ -56,11 +38,12 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
   }
 }
 
-function resolveCall(deps: Deps, visit: Visit, { name, body }: CallInput, call: CallInProgress): Admission {
+function resolveCall(deps: Deps, { visit, input, call }: { readonly visit: Visit; readonly input: CallInput; readonly call: CallInProgress }): Admission {
+  const { name, body } = input
   const asking = askingOf(visit, call.startedAt.getTime(), { range: body.range, session: body.session, tenant: body.tenant, callId: call.id })
   const admission = admit(deps.snapshot(), name, asking)
   const { expect_version: expected } = body
-  const resolved = expected === undefined ? admission.resolved : honourExpected(admission.skill, admission.resolved, { version: expected, ranges: admission.ranges }, contextOf(asking))
+  const resolved = expected === undefined ? admission.resolved : honourExpected(admission.skill, { version: expected, ranges: admission.ranges, resolved: admission.resolved }, contextOf(asking))
   call.resolvedTo({ ...admission, resolved })
   return { ...admission, resolved }
 }
@@ -74,7 +57,7 @@ function refuseKeyedOnce(call: CallInProgress, admission: Admission, key: string
   call.warn({ code: 'not_deduplicated', message: 'The Idempotency-Key was not used; the same key again runs the skill again.' })
 }
 
-async function finishDryRun(deps: Deps, call: CallInProgress, admission: Admission, args: Record<string, unknown>): Promise<CallAnswer> {
+async function finishDryRun(deps: Deps, call: CallInProgress, { admission, args }: { readonly admission: Admission; readonly args: Record<string, unknown> }): Promise<CallAnswer> {
   const { version, via } = admission.resolved
   await recordCall(deps, call, { outcome: 'ok', error: null, output: null })
   const answer = { would_call: { skill: admission.skill.name, version: version.version, via }, arguments: args }

@@ -1,6 +1,6 @@
 import { explainViolations, Refusal, validatorFor, type VersionRecord } from '@repertoire/core'
 import type { CallInProgress } from './call-in-progress.ts'
-import type { CallInput } from './call-skill.ts'
+import type { CallInput } from './call.ts'
 
 /** The arguments as the skill takes them, or INVALID_INPUT with what to change. Nothing is repaired on the way. */
 export function checkArguments(call: CallInProgress, version: VersionRecord, { body, problem }: CallInput): Record<string, unknown> {

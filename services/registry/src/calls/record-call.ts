@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Deps } from '../ports.ts'
-import type { CallEnd, CallInProgress } from './call-in-progress.ts'
+import type { CallEnd } from './call.ts'
+import type { CallInProgress } from './call-in-progress.ts'
 
 const maxPayloadBytes = 64 * 1024
 

@@ -27,11 +27,11 @@ export function listVersions(deps: Deps, visit: Visit, { name }: { readonly name
 }
 
 function isVisible(skill: SkillRecord, version: VersionRecord, asking: Asking): boolean {
-  return authorize(asking.caller, skill, version, asking.nowMs).maySee && mayPin(skill, version, contextOf(asking))
+  return authorize(asking.caller, { skill, version }, asking.nowMs).maySee && mayPin(skill, version, contextOf(asking))
 }
 
 function refuseAll(skill: SkillRecord, asked: string, asking: Asking): Error {
   const newest = [...skill.stable.values()].sort((a, b) => b.semver.compare(a.semver))[0]
   if (newest === undefined || skill.private) return absent(asked)
-  return denied(skill, authorize(asking.caller, skill, newest, asking.nowMs), asking.caller)
+  return denied(skill, authorize(asking.caller, { skill, version: newest }, asking.nowMs), asking.caller)
 }

@@ -22,7 +22,7 @@ export async function publishSkill(deps: Deps, caller: Caller, input: PublishInp
   const { checked } = check
   if (checked === undefined || findings.some((finding) => finding.level === 'error')) throw refuseFindings('INVALID_MANIFEST', check.name, findings)
   const stored = await deps.store.transaction((tx) =>
-    storeVersion(deps, tx, caller, { checked, files: input.files, source: 'api', allowSimilarName: input.allowSimilarName, dryRun: input.dryRun }),
+    storeVersion({ deps, tx, caller }, { checked, files: input.files, source: 'api', allowSimilarName: input.allowSimilarName, dryRun: input.dryRun }),
   )
   return {
     name: checked.manifest.name,

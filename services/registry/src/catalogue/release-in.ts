@@ -1,5 +1,5 @@
-import { parseExact, Refusal, type Caller } from '@repertoire/core'
-import type { Deps, Transaction } from '../ports.ts'
+import { parseExact, Refusal } from '@repertoire/core'
+import type { Writing } from './store-version.ts'
 
 /** A version to release, and why. */
 export type ToRelease = { readonly skillId: string; readonly name: string; readonly version: string; readonly reason: string }
@@ -8,7 +8,7 @@ export type ToRelease = { readonly skillId: string; readonly name: string; reado
 export type ReleaseResult = { readonly line: string; readonly stable: string | null; readonly previousStable: string | null; readonly changed: boolean }
 
 /** Releases a version inside a transaction; its line serves it when it is newer than what the line serves. */
-export async function releaseIn(deps: Deps, tx: Transaction, caller: Caller, { skillId, name, version, reason }: ToRelease): Promise<ReleaseResult> {
+export async function releaseIn({ deps, tx, caller }: Writing, { skillId, name, version, reason }: ToRelease): Promise<ReleaseResult> {
   const state = await tx.versions.find(skillId, version)
   if (state === undefined) throw new Refusal('VERSION_NOT_FOUND', `${name} has no version ${version}.`, { hint: `repertoire show ${name} --versions lists them` })
   const previousStable = await tx.lines.stable(skillId, state.line)

@@ -52,9 +52,9 @@ async function seedOneSkill(deps: Deps, key: string, { versions, releaseNew }: O
         for (const entry of remaining) {
           trying = entry
           const { checked } = entry
-          const stored = await storeVersion(deps, tx, systemCaller, { checked, files: entry.folder.files, source: 'folder', allowSimilarName: false, dryRun: false })
+          const stored = await storeVersion({ deps, tx, caller: systemCaller }, { checked, files: entry.folder.files, source: 'folder', allowSimilarName: false, dryRun: false })
           const releases = stored.created && (isNew || releaseNew)
-          if (releases) await releaseIn(deps, tx, systemCaller, { skillId: stored.skillId, name: checked.manifest.name, version: checked.manifest.version, reason: isNew ? 'first seen in the skills folder' : 'REPERTOIRE_SEED=release' })
+          if (releases) await releaseIn({ deps, tx, caller: systemCaller }, { skillId: stored.skillId, name: checked.manifest.name, version: checked.manifest.version, reason: isNew ? 'first seen in the skills folder' : 'REPERTOIRE_SEED=release' })
           reports.push({ ...reportOf(entry), result: releases ? 'released' : stored.created ? 'published' : 'unchanged' })
         }
         return [...refused, ...reports]

@@ -2,6 +2,9 @@ import { checkCompatibility, lookAlikeKey, nameKey, parseExact, Refusal, type Ca
 import type { Deps, Transaction, VersionState } from '../ports.ts'
 import { refuseFindings } from './manifest-refusal.ts'
 
+/** Who writes, in which transaction. */
+export type Writing = { readonly deps: Deps; readonly tx: Transaction; readonly caller: Caller }
+
 /** A checked and proved bundle on its way into the catalogue. */
 export type VersionToStore = {
   readonly checked: CheckedBundle
@@ -15,7 +18,7 @@ export type VersionToStore = {
 export type StoredVersion = { readonly created: boolean; readonly skillId: string; readonly state: Pick<VersionState, 'id' | 'version' | 'status' | 'digest' | 'schemaDigest' | 'line'> | undefined }
 
 /** Stores one version inside a transaction: the same bytes again change nothing, other bytes are refused. */
-export async function storeVersion(deps: Deps, tx: Transaction, caller: Caller, { checked, files, source, allowSimilarName, dryRun }: VersionToStore): Promise<StoredVersion> {
+export async function storeVersion({ deps, tx, caller }: Writing, { checked, files, source, allowSimilarName, dryRun }: VersionToStore): Promise<StoredVersion> {
   const { name, version } = checked.manifest
   const skill = await tx.skills.lock(nameKey(name))
   const existing = skill === undefined ? undefined : await tx.versions.find(skill.id, version)

@@ -12,12 +12,13 @@ const maxHeaderValue = 256
 /** The one door: makes a visit out of a request or answers 401, on every path but those that need no key. */
 export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
   return async (c, next) => {
+    c.set('deps', deps)
     c.set('requestId', deps.ids.next())
     if (openPaths.has(c.req.path)) return next()
     try {
       c.set('visit', visitOf(c, deps))
     } catch (error) {
-      return respondError(c, deps, error)
+      return respondError(c, error)
     }
     return next()
   }

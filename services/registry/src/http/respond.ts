@@ -1,6 +1,6 @@
 import { errorCatalogue, type EnvelopeError, type Warning } from '@repertoire/contract'
 import { Refusal } from '@repertoire/core'
-import type { CallAnswer } from '../calls/call-skill.ts'
+import type { CallAnswer } from '../calls/call.ts'
 import type { Ask, HttpDeps } from './door.ts'
 
 const json = { 'content-type': 'application/json; charset=utf-8' }
@@ -10,14 +10,14 @@ const prefix = Buffer.from('{"ok":true,"data":')
 export type Said = { readonly status?: number; readonly revision?: number; readonly warnings?: readonly Warning[]; readonly headers?: Readonly<Record<string, string>> }
 
 /** Answers with data in the envelope. */
-export function respond(c: Ask, deps: HttpDeps, data: unknown, said: Said = {}): Response {
-  const meta = metaOf(c, deps, said.revision, said.warnings)
+export function respond(c: Ask, data: unknown, said: Said = {}): Response {
+  const meta = metaOf(c, said)
   return new Response(JSON.stringify({ ok: true, data, error: null, meta }), { status: said.status ?? 200, headers: headersOf(c, said.headers) })
 }
 
 /** Answers a call: its data byte for byte, its skill's own error as a result, or a refusal with the status of its code. */
-export function respondCall(c: Ask, deps: HttpDeps, answer: CallAnswer): Response {
-  const meta = { request_id: c.get('requestId'), ...answer.meta, ...staleness(deps) }
+export function respondCall(c: Ask, answer: CallAnswer): Response {
+  const meta = { request_id: c.get('requestId'), ...answer.meta, ...staleness(c.get('deps')) }
   if (answer.kind === 'data') {
     const suffix = Buffer.from(`,"error":null,"meta":${JSON.stringify(meta)}}`)
     return new Response(Buffer.concat([prefix, answer.json, suffix]), { headers: headersOf(c) })
@@ -29,10 +29,10 @@ export function respondCall(c: Ask, deps: HttpDeps, answer: CallAnswer): Respons
 }
 
 /** Turns whatever was thrown into an envelope: a refusal with its code, anything else as a fault of ours without detail. */
-export function respondError(c: Ask, deps: HttpDeps, thrown: unknown): Response {
-  const meta = metaOf(c, deps)
+export function respondError(c: Ask, thrown: unknown): Response {
+  const meta = metaOf(c, {})
   if (thrown instanceof Refusal) return refuse(c, thrown, meta)
-  deps.onBug(thrown, c.get('requestId'))
+  c.get('deps').onBug(thrown, c.get('requestId'))
   return refuse(c, new Refusal('INTERNAL', `Something went wrong in the registry; ask its operator about request ${c.get('requestId')}.`), meta)
 }
 
@@ -46,7 +46,8 @@ export function errorOf(refusal: Refusal): EnvelopeError {
   return { code: refusal.code, origin, effect: refusal.effect, next, message: refusal.message, ...(refusal.hint === undefined ? {} : { hint: refusal.hint }), details: refusal.details }
 }
 
-function metaOf(c: Ask, deps: HttpDeps, revision?: number, warnings: readonly Warning[] = []): object {
+function metaOf(c: Ask, { revision, warnings = [] }: Said): object {
+  const deps = c.get('deps')
   return { request_id: c.get('requestId'), revision: revision ?? deps.snapshot().revision, warnings, ...staleness(deps) }
 }
 

@@ -44,7 +44,7 @@ export function route<const E extends Endpoint>(endpoint: E, handle: (asked: Ask
             param: (name) => c.req.param(name) ?? '',
           })
         } catch (error) {
-          return respondError(c, deps, error)
+          return respondError(c, error)
         }
       })
     },

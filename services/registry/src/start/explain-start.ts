@@ -10,7 +10,7 @@ export function explainStart(error: unknown, config: Config): Error {
   if (code === 'EADDRNOTAVAIL') return new Error(`This machine has no address ${config.host}: set REPERTOIRE_HOST to one it has, such as 127.0.0.1.`)
   if (config.databaseUrl !== undefined && code !== undefined) {
     const where = `the Postgres of DATABASE_URL (${redact(config.databaseUrl)})`
-    if (/^28/.test(code)) return new Error(`${where} refused the user or password.`)
+    if (code.startsWith('28')) return new Error(`${where} refused the user or password.`)
     if (code === '3D000') return new Error(`${where} has no database of that name: create it first.`)
     if (code === '42501') return new Error(`The user of ${where} may not create tables.`)
     if (/^(E[A-Z]+|CONNECT|CONNECTION|08|53|57)/.test(code)) return new Error(`Could not reach ${where}: is it running, and is the address right? (${code})`)

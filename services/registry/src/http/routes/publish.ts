@@ -15,7 +15,7 @@ export const publishRoutes: readonly Route[] = [
     async ({ c, deps, visit, query }) => {
       const bundle = await readBundle(c)
       const published = await publishSkill(deps, visit.caller, { ...bundle, dryRun: query.dry_run === 'true', allowSimilarName: query.allow_similar_name === 'true' })
-      return respond(c, deps, published, { status: published.created && query.dry_run !== 'true' ? 201 : 200 })
+      return respond(c, published, { status: published.created && query.dry_run !== 'true' ? 201 : 200 })
     },
     { readsBodyItself: true },
   ),

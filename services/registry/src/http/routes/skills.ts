@@ -6,7 +6,7 @@ import { listVersions } from '../../catalogue/list-versions.ts'
 import { readFile } from '../../catalogue/read-file.ts'
 import { releaseVersion } from '../../catalogue/release-version.ts'
 import { resolveSkills } from '../../catalogue/resolve-skills.ts'
-import type { Ask, HttpDeps } from '../door.ts'
+import type { Ask } from '../door.ts'
 import { etagOf, isUnchanged, notModified, varyHeader } from '../etag.ts'
 import { respond } from '../respond.ts'
 import { route, type Route } from '../route.ts'
@@ -18,17 +18,17 @@ export const skillRoutes: readonly Route[] = [
   route(endpoints.listSkills, ({ c, deps, visit, query }) => {
     const page = listSkills(deps, visit, query)
     const etag = etagOf(['list', query.view, page.nextCursor ?? '', ...page.listed.map((entry) => `${entry.skill.name}@${entry.version.id}.${entry.skill.revision} ${entry.via ?? ''} ${entry.warnings.map((warning) => warning.code).join(' ')}`)])
-    return isUnchanged(c, etag) ? notModified(c, etag) : writePage(c, deps, page, etag)
+    return isUnchanged(c, etag) ? notModified(c, etag) : writePage(c, page, etag)
   }),
   route(endpoints.describeSkill, ({ c, deps, visit, query, param }) => {
     const { detail, revision } = describeSkill(deps, visit, { name: param('name'), range: query.range })
     const etag = etagOf(['skill', detail.name, detail.version, detail.status, JSON.stringify(detail.resolution)])
-    return isUnchanged(c, etag) ? notModified(c, etag) : respond(c, deps, detail, { revision, warnings: detail.resolution.warnings, headers: cached(etag) })
+    return isUnchanged(c, etag) ? notModified(c, etag) : respond(c, detail, { revision, warnings: detail.resolution.warnings, headers: cached(etag) })
   }),
-  route(endpoints.listVersions, ({ c, deps, visit, param }) => respond(c, deps, listVersions(deps, visit, { name: param('name') }))),
+  route(endpoints.listVersions, ({ c, deps, visit, param }) => respond(c, listVersions(deps, visit, { name: param('name') }))),
   route(endpoints.describeVersion, ({ c, deps, visit, param }) => {
     const { detail, revision } = describeSkill(deps, { ...visit, standing: [] }, { name: param('name'), range: param('version') })
-    return respond(c, deps, detail, { revision, warnings: detail.resolution.warnings })
+    return respond(c, detail, { revision, warnings: detail.resolution.warnings })
   }),
   route(endpoints.readFile, async ({ c, deps, visit, param }) => {
     const { bytes, digest } = await readFile(deps, visit, { name: param('name'), version: param('version'), path: param('path') })
@@ -36,12 +36,12 @@ export const skillRoutes: readonly Route[] = [
     const headers = { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff', 'repertoire-digest': digest, 'repertoire-request-id': c.get('requestId'), ...cached(`"${digest}"`) }
     return isUnchanged(c, `"${digest}"`) ? notModified(c, `"${digest}"`) : new Response(Buffer.from(bytes), { headers })
   }),
-  route(endpoints.releaseVersion, async ({ c, deps, visit, body, param }) => respond(c, deps, await releaseVersion(deps, visit.caller, { name: param('name'), version: param('version'), reason: body.reason }))),
+  route(endpoints.releaseVersion, async ({ c, deps, visit, body, param }) => respond(c, await releaseVersion(deps, visit.caller, { name: param('name'), version: param('version'), reason: body.reason }))),
   route(endpoints.resolveSkills, ({ c, deps, visit, body }) => {
     const resolved = resolveSkills(deps, visit, body)
-    return respond(c, deps, resolved, { revision: resolved.revision })
+    return respond(c, resolved, { revision: resolved.revision })
   }),
-  route(endpoints.declareRequirements, async ({ c, deps, visit, body }) => respond(c, deps, await declareRequirements(deps, visit, body))),
+  route(endpoints.declareRequirements, async ({ c, deps, visit, body }) => respond(c, await declareRequirements(deps, visit, body))),
 ]
 
 const maxCachedBytes = 16 * 1024 * 1024
@@ -49,7 +49,8 @@ const bodies = new Map<string, string>()
 let cachedBytes = 0
 
 // Many agents ask for the same list; what differs is the request id, so the data is written out once per ETag.
-function writePage(c: Ask, deps: HttpDeps, page: SkillPage, etag: string): Response {
+function writePage(c: Ask, page: SkillPage, etag: string): Response {
+  const staleMs = c.get('deps').health.staleMs()
   let data = bodies.get(etag)
   if (data === undefined) {
     data = JSON.stringify(page.write())
@@ -60,7 +61,7 @@ function writePage(c: Ask, deps: HttpDeps, page: SkillPage, etag: string): Respo
     bodies.set(etag, data)
     cachedBytes += data.length
   }
-  const meta = JSON.stringify({ request_id: c.get('requestId'), revision: page.revision, warnings: [], ...(deps.health.staleMs() === undefined ? {} : { stale_ms: deps.health.staleMs() }) })
+  const meta = JSON.stringify({ request_id: c.get('requestId'), revision: page.revision, warnings: [], ...(staleMs === undefined ? {} : { stale_ms: staleMs }) })
   return new Response(`{"ok":true,"data":${data},"error":null,"meta":${meta}}`, {
     headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache', 'repertoire-request-id': c.get('requestId'), ...cached(etag) },
   })

@@ -1,0 +1,23 @@
+import type { CallBody, ErrorOrigin, Meta, Outcome } from '@repertoire/contract'
+import type { JsonProblem, Refusal } from '@repertoire/core'
+
+/** One request to execute a skill. */
+export type CallInput = {
+  readonly name: string
+  readonly body: CallBody
+  /** What parsing the body would have hidden, found by the scan at the door. */
+  readonly problem: JsonProblem | undefined
+  readonly idempotencyKey: string | null
+}
+
+/** What a call answers: data as the exact bytes, or a refusal, or the skill's own error; always with what the call was. */
+export type CallAnswer =
+  | { readonly kind: 'data'; readonly json: Uint8Array; readonly meta: CallMeta }
+  | { readonly kind: 'skill_error'; readonly error: { readonly code: string; readonly message: string; readonly retryable: boolean; readonly details: readonly object[]; readonly effect: 'none' | 'possible' | 'done' }; readonly meta: CallMeta }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly meta: CallMeta }
+
+/** The part of an answer's meta that is about the call. */
+export type CallMeta = Omit<Meta, 'request_id'>
+
+/** How a call ended, for its row. */
+export type CallEnd = { readonly outcome: Outcome; readonly error: { readonly code: string; readonly origin: ErrorOrigin; readonly message: string } | null; readonly output: Uint8Array | null }

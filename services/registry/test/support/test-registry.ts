@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { pino } from 'pino'
+import postgres from 'postgres'
+import { inject } from 'vitest'
+import { proveSchemas, type Caller } from '@repertoire/core'
+import { databaseUrl } from '../../../../test/support/postgres-setup.ts'
+import { makeFirstAdmin } from '../../src/access/make-first-admin.ts'
+import { createApp } from '../../src/app.ts'
+import type { HttpDeps } from '../../src/http/door.ts'
+import { createIds } from '../../src/ids.ts'
+import { openCallLog } from '../../src/log/open-call-log.ts'
+import { openShownLog } from '../../src/log/shown-log.ts'
+import type { Execution, ExecutorResult } from '../../src/ports.ts'
+import { openDatabase } from '../../src/store/connect.ts'
+import { createGate } from '../../src/store/gate.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { startSnapshotFeed } from '../../src/store/snapshot-feed.ts'
+import { createTestClient, type TestClient } from './test-client.ts'
+
+/** A registry over a database of its own, with doubles for executors and clock alone. */
+export type TestRegistry = TestClient & {
+  readonly deps: HttpDeps
+  readonly adminKey: string
+  /** Raw SQL, for what no route can bring about yet. */
+  readonly sql: postgres.Sql
+  /** Says how the next executions end; every one is kept in `executions`. */
+  readonly execute: (how: (execution: Execution) => ExecutorResult | Promise<ExecutorResult>) => void
+  readonly executions: Execution[]
+  readonly advance: (ms: number) => void
+  readonly bugs: unknown[]
+  readonly databaseUrl: string
+  readonly close: () => Promise<void>
+}
+
+let count = 0
+
+/** Opens a registry for one test file. */
+export async function openTestRegistry(overrides: Partial<HttpDeps> = {}): Promise<TestRegistry> {
+  const serverUrl = inject('postgresUrl')
+  count += 1
+  const name = `test_${process.pid}_${Date.now().toString(36)}_${count}`
+  const admin = postgres(serverUrl, { max: 1, onnotice: () => undefined })
+  await admin.unsafe(`create database ${name} template repertoire_template`)
+  const url = databaseUrl(serverUrl, name)
+  const database = openDatabase(url)
+  const sql = postgres(url, { max: 2, onnotice: () => undefined })
+
+  let offsetMs = 0
+  const clock = { now: () => new Date(Date.now() + offsetMs) }
+  const ids = createIds(clock)
+  const gate = createGate(256)
+  const bugs: unknown[] = []
+  const feed = await startSnapshotFeed({ database, gate, now: Date.now, onError: () => undefined })
+  const store = openStore(database, gate, feed)
+  const logger = pino({ level: 'silent' })
+  const calls = openCallLog(database, gate, logger)
+  const shown = openShownLog(database.logSql, { ids, replica: 'test' })
+  let adminKey = ''
+  await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
+
+  const executions: Execution[] = []
+  let how: (execution: Execution) => ExecutorResult | Promise<ExecutorResult> = () => ({ kind: 'result', json: Buffer.from('{"done":true}') })
+  const double = { execute: async (execution: Execution) => (executions.push(execution), how(execution)) }
+  const deps: HttpDeps = {
+    settings: { replica: 'test', allowUnsandboxed: true, installSecret: createHash('sha256').update('test').digest() },
+    snapshot: feed.current,
+    store,
+    calls,
+    shown,
+    clock,
+    ids,
+    executors: { http: double, code: double, mcp: double },
+    proveSchemas: async (schemas) => proveSchemas(schemas),
+    health: { degraded: () => [], staleMs: () => undefined, isStopping: () => false },
+    onBug: (error) => void bugs.push(error),
+    renderMetrics: async () => ({ type: 'text/plain', text: '' }),
+    ...overrides,
+  }
+  return {
+    ...createTestClient(createApp(deps), adminKey),
+    deps,
+    adminKey,
+    sql,
+    executions,
+    bugs,
+    databaseUrl: url,
+    execute: (next) => void (how = next),
+    advance: (ms) => void (offsetMs += ms),
+    close: async () => {
+      await calls.flush()
+      await shown.stop()
+      await feed.stop()
+      await database.close()
+      await sql.end()
+      await admin.unsafe(`drop database ${name} with (force)`)
+      await admin.end()
+    },
+  }
+}
+
+/** A caller for verbs that are tried without HTTP. */
+export const adminCaller: Caller = { id: 'admin', role: 'admin', team: null, tenant: null, domains: [], keyId: null, grants: [] }

@@ -1,0 +1,44 @@
+import { defineConfig } from 'vitest/config'
+
+// Tests run from source, with nothing built; only end-to-end tests start what was built.
+const conditions = ['source', 'module', 'node', 'import', 'default']
+const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } }
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ...shared,
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/*.test.ts'],
+          exclude: ['**/*.e2e.test.ts', '**/node_modules/**', '**/dist/**'],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: 'integration',
+          include: ['services/registry/test/**/*.test.ts', 'test/skills/**/*.test.ts'],
+          globalSetup: ['test/support/postgres-setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.e2e.test.ts', 'packages/*/test/**/*.e2e.test.ts'],
+          // They start processes and measure time, so one file at a time.
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+})
