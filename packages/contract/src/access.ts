@@ -30,6 +30,8 @@ export const Agent = z.object({
   created_at: z.string(),
 })
 export type Agent = z.infer<typeof Agent>
+
+/** A page of agents. */
 export const AgentList = z.object({ items: z.array(Agent), next_cursor: z.string().nullable() })
 
 /** What may be changed about an agent. */
@@ -57,6 +59,8 @@ export const Key = z.object({
   revoked_at: z.string().nullable(),
 })
 export type Key = z.infer<typeof Key>
+
+/** The keys of an agent. */
 export const KeyList = z.object({ items: z.array(Key), next_cursor: z.string().nullable() })
 
 /** A new key; `key` is shown this once. */
@@ -84,6 +88,8 @@ export const Grant = z.object({
   expires_at: z.string().nullable(),
 })
 export type Grant = z.infer<typeof Grant>
+
+/** What an agent holds. */
 export const GrantList = z.object({ items: z.array(Grant), next_cursor: z.string().nullable() })
 
 /** Who is calling, and with what. */
@@ -113,6 +119,8 @@ export type CreateConnectionBody = z.infer<typeof CreateConnectionBody>
 /** A connection; where a credential lies is shown, never the credential. */
 export const Connection = z.object({ name: z.string(), base_url: z.string(), headers: z.record(z.string(), z.string()), created_at: z.string() })
 export type Connection = z.infer<typeof Connection>
+
+/** The named connections. */
 export const ConnectionList = z.object({ items: z.array(Connection), next_cursor: z.string().nullable() })
 
 /** The query of a list that only pages. */

@@ -116,6 +116,8 @@ export const VersionListItem = z.object({
   published_by: z.string(),
   status_reason: z.string().nullable(),
 })
+
+/** The versions of a skill, newest first. */
 export const VersionList = z.object({ items: z.array(VersionListItem), next_cursor: z.string().nullable() })
 export type VersionList = z.infer<typeof VersionList>
 

@@ -1,11 +1,12 @@
 import type { NewCallRow } from '../ports.ts'
 
 /** One column of the narrow table: its name, its array type in a batch, and its value of a row as text, which is what the driver sends anyway. */
-type Column = { readonly name: string; readonly type: string; readonly of: (row: NewCallRow) => string | null }
+type Column = { readonly name: string; readonly type: string; readonly cast?: string; readonly of: (row: NewCallRow) => string | null }
 
 const text = (name: keyof NewCallRow & string): Column => ({ name, type: 'text[]', of: (row) => clean(row[name] as string | null) })
 const number = (name: keyof NewCallRow & string, type: 'bigint[]' | 'int[]' | 'float8[]'): Column => ({ name, type, of: (row) => (row[name] === null ? null : String(row[name])) })
-const flag = (name: keyof NewCallRow & string): Column => ({ name, type: 'boolean[]', of: (row) => String(row[name]) })
+// The driver writes every element of a boolean array that is not `true` itself as false, so flags travel as text.
+const flag = (name: keyof NewCallRow & string): Column => ({ name, type: 'text[]', cast: '::boolean', of: (row) => String(row[name]) })
 
 /** The narrow table's columns, in the order they are inserted. */
 export const callColumns: readonly Column[] = [

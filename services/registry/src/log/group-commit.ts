@@ -23,36 +23,42 @@ export function createGroupCommit({ write, onPoison, onError, maxBatch = 1000, m
   let inFlight = 0
   let draining: Promise<void> | undefined
 
-  const writeSafely = async (rows: readonly NewCallRow[]): Promise<void> => {
+  const writeSafely = async (batch: readonly Waiting[]): Promise<void> => {
     try {
-      await write(rows)
+      await write(batch.map((waiting) => waiting.row))
+      for (const waiting of batch) waiting.resolve()
     } catch (error) {
-      if (!isDataRefused(error)) throw error
-      const [only] = rows
-      if (rows.length === 1 && only !== undefined) {
-        // The row is kept; what the database cannot take of it is its payload.
-        onPoison(only, error)
-        return write([{ ...only, input: null, output: null, error_message: null, intent: null, labels: {} }])
+      const [only] = batch
+      if (!isDataRefused(error)) refuse(batch, error)
+      else if (batch.length === 1 && only !== undefined) await writeWithoutPayload(only, error)
+      else {
+        // One row the database does not take must not cost the others: halves find it.
+        await writeSafely(batch.slice(0, batch.length / 2))
+        await writeSafely(batch.slice(batch.length / 2))
       }
-      await writeSafely(rows.slice(0, rows.length / 2))
-      await writeSafely(rows.slice(rows.length / 2))
     }
+  }
+  const writeWithoutPayload = async (waiting: Waiting, cause: unknown): Promise<void> => {
+    onPoison(waiting.row, cause)
+    try {
+      await write([{ ...waiting.row, input: null, output: null, error_message: null, intent: null, labels: {} }])
+      waiting.resolve()
+    } catch (error) {
+      refuse([waiting], error)
+    }
+  }
+  const refuse = (batch: readonly Waiting[], error: unknown): void => {
+    onError(error)
+    const refusal = unavailable(error)
+    for (const waiting of batch) waiting.reject(refusal)
   }
   const drain = async (): Promise<void> => {
     while (queue.length > 0) {
       const batch = queue.slice(0, maxBatch)
       queue = queue.slice(maxBatch)
       inFlight = batch.length
-      try {
-        await writeSafely(batch.map((waiting) => waiting.row))
-        for (const waiting of batch) waiting.resolve()
-      } catch (error) {
-        onError(error)
-        const refusal = unavailable(error)
-        for (const waiting of batch) waiting.reject(refusal)
-      } finally {
-        inFlight = 0
-      }
+      await writeSafely(batch)
+      inFlight = 0
     }
   }
   return {

@@ -4,7 +4,8 @@ import { callColumns } from './call-columns.ts'
 
 const maxMessageLength = 1024
 const names = callColumns.map((column) => `"${column.name}"`).join(', ')
-const insertCalls = `insert into calls (${names}) select ${names} from unnest(${callColumns.map((column, index) => `$${index + 1}::${column.type}`).join(', ')}) as batch (${names}) on conflict do nothing`
+const values = callColumns.map((column) => `"${column.name}"${column.cast ?? ''}`).join(', ')
+const insertCalls = `insert into calls (${names}) select ${values} from unnest(${callColumns.map((column, index) => `$${index + 1}::${column.type}`).join(', ')}) as batch (${names}) on conflict do nothing`
 // The driver takes an array of bytes for one value of bytes, so they travel as hex.
 const insertPayloads = `insert into call_payloads (call_id, input, output, error_message)
   select id, decode(input, 'hex'), decode(output, 'hex'), message from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as batch (id, input, output, message) on conflict do nothing`
