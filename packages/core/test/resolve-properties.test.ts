@@ -4,7 +4,7 @@ import { describe, it } from 'vitest'
 import { skillOf, type SkillSketch } from './skill-fixture.ts'
 
 const numRuns = Number(process.env['FAST_CHECK_RUNS'] ?? 2000)
-const check = (property: fc.IProperty<never> | fc.IRawProperty<never>): void => fc.assert(property, { numRuns })
+const check = (property: fc.IProperty<never> | fc.IRawProperty<never>): void => void fc.assert(property, { numRuns })
 
 const version = fc.tuple(fc.integer({ min: 0, max: 2 }), fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 3 }), fc.constantFrom('', '-rc.1')).map(([major, minor, patch, pre]) => `${major}.${minor}.${patch}${pre}`)
 const status = fc.constantFrom('candidate', 'released', 'deprecated', 'yanked', 'blocked' as const)

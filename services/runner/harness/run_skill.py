@@ -140,10 +140,13 @@ def _call(function, arguments, context):
     takes_keywords = any(p.kind == p.VAR_KEYWORD for p in parameters)
     names = [p.name for p in positional]
     # A function that names the arguments gets them by name; one that takes a dictionary gets that.
-    if arguments and all(key in names for key in arguments) or (takes_keywords and not positional):
+    by_name = bool(arguments) and all(key in names for key in arguments)
+    takes_dictionary = bool(positional) and positional[0].default is inspect.Parameter.empty
+    if by_name or not takes_dictionary:
         extra = {"ctx": context} if "ctx" in names else {"context": context} if "context" in names else {}
-        return function(**arguments, **extra)
-    return function(arguments, context) if len(positional) >= 2 else function(arguments) if positional else function()
+        known = {key: value for key, value in arguments.items() if takes_keywords or key in names}
+        return function(**known, **extra)
+    return function(arguments, context) if len(positional) >= 2 else function(arguments)
 
 
 def _clip(error):

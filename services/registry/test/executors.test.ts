@@ -1,0 +1,102 @@
+import type { VersionRecord } from '@repertoire/core'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { versionOf } from '../../../packages/core/test/skill-fixture.ts'
+import { serveRunner } from '../../runner/src/serve.ts'
+import { createCodeExecutor } from '../src/executors/code-executor.ts'
+import { createHttpExecutor } from '../src/executors/http-executor.ts'
+import type { Execution, ExecutorResult } from '../src/ports.ts'
+
+let upstream: Server
+let folder: string
+let handler: (request: IncomingMessage, response: ServerResponse, body: string) => void
+const http = createHttpExecutor({ SHOP_TOKEN: 'from-env' })
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'executors-'))
+  upstream = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += chunk)).on('end', () => handler(request, response, body))
+  })
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+})
+afterAll(async () => {
+  await http.close()
+  upstream.closeAllConnections()
+  upstream.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const baseUrl = (): string => `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/api/`
+const version = (executor: { path: string; method: 'GET' | 'POST' }): VersionRecord => {
+  const base = versionOf({ version: '1.0.0' })
+  return { ...base, kind: 'http', manifest: { ...base.manifest, executor: { kind: 'http', connection: 'shop', ...executor } } }
+}
+const execution = (executor: { path: string; method: 'GET' | 'POST' }, change: Partial<Execution> = {}): Execution => ({
+  callId: 'c', version: version(executor), connection: { name: 'shop', baseUrl: baseUrl(), headers: {}, createdAt: '' }, arguments: { id: 'a/b', n: 1 }, timeoutMs: 2000, maxResultBytes: 1_000_000, traceparent: '00-1-2-01', ...change,
+})
+const answer = (status: number, body: string, headers: Record<string, string> = {}): void => void (handler = (_, response) => response.writeHead(status, headers).end(body))
+const post = { path: '/orders', method: 'POST' } as const
+const brief = (result: ExecutorResult): unknown => (result.kind === 'failed' ? `${result.code} ${result.reason}` : result.kind === 'result' ? Buffer.from(result.json).toString() : `${result.kind} ${result.code}`)
+
+describe('the http executor', () => {
+  it('fills the path, sends the rest, adds credentials, and gives the body back as it is', async () => {
+    let seen: unknown
+    handler = (request, response, body) => {
+      seen = [request.method, request.url, body, request.headers['authorization'], request.headers['x-file'], request.headers['traceparent']]
+      response.end('{ "a": 1.0 }')
+    }
+    await writeFile(join(folder, 'token'), 'from-file\n')
+    const connection = { name: 'shop', baseUrl: baseUrl(), createdAt: '', headers: { authorization: { env: 'SHOP_TOKEN' }, 'x-file': { file: join(folder, 'token') } } }
+    expect(brief(await http.execute(execution({ path: '/orders/{id}', method: 'POST' }, { connection })))).toBe('{ "a": 1.0 }')
+    expect(seen).toEqual(['POST', '/api/orders/a%2Fb', '{"n":1}', 'from-env', 'from-file', '00-1-2-01'])
+    await http.execute(execution({ path: '/orders', method: 'GET' }))
+    expect(seen).toMatchObject({ 0: 'GET', 1: '/api/orders?id=a%2Fb&n=1', 2: '' })
+  })
+  it('knows an envelope of the skill: its refusal is a result, its data is the data', async () => {
+    answer(409, '{"ok":false,"error":{"code":"SOLD_OUT","message":"None left.","retryable":true}}')
+    expect(await http.execute(execution(post))).toMatchObject({ kind: 'skill_error', code: 'SOLD_OUT', message: 'None left.', retryable: true })
+    answer(200, '{"ok":true,"data":{"a":1},"error":null}')
+    expect(brief(await http.execute(execution(post)))).toBe('{"a":1}')
+  })
+  it('says what went wrong: status, not JSON, redirect, too large, late, unreachable, a credential that is not there', async () => {
+    const results: unknown[] = []
+    answer(500, 'secret stack trace')
+    const failed = await http.execute(execution(post))
+    expect(failed).toMatchObject({ kind: 'failed', message: expect.not.stringContaining('secret'), details: [{ got: '500', message: 'secret stack trace' }] })
+    answer(200, '<html>')
+    results.push(brief(await http.execute(execution(post))))
+    answer(302, '', { location: 'http://127.0.0.1:1/' })
+    results.push(brief(await http.execute(execution(post))))
+    answer(200, JSON.stringify('x'.repeat(2000)))
+    results.push(brief(await http.execute(execution(post, { maxResultBytes: 1000 }))))
+    handler = () => undefined
+    results.push(brief(await http.execute(execution(post, { timeoutMs: 100 }))))
+    results.push(brief(await http.execute(execution(post, { connection: { name: 'shop', baseUrl: 'http://127.0.0.1:1', headers: {}, createdAt: '' } }))))
+    results.push(brief(await http.execute(execution(post, { connection: { name: 'shop', baseUrl: baseUrl(), headers: { a: { env: 'NOT_SET' } }, createdAt: '' } }))))
+    expect(results).toEqual(['EXECUTOR_FAILED not_json', 'EXECUTOR_FAILED upstream_status', 'EXECUTOR_FAILED too_large', 'TIMEOUT deadline', 'EXECUTOR_UNREACHABLE network', 'EXECUTOR_FAILED credential_missing'])
+  })
+})
+
+describe('the code executor', () => {
+  it('sends code the runner lacks, once, and brings back what it says', async () => {
+    const config = { socketPath: join(folder, 'runner'), codeDir: join(folder, 'code'), mounts: new Map(), fetchAllow: new Set<string>(), smtp: undefined, processes: 2, python: 'python3' }
+    const runner = await serveRunner(config)
+    let sent = 0
+    const code = createCodeExecutor(config.socketPath, async () => {
+      sent += 1
+      return new Map([['skill.js', Buffer.from('export const run = ({ n }) => n < 0 ? new Promise(() => setInterval(() => {}, 1000)) : ({ n })')]])
+    })
+    const codeVersion = { ...versionOf({ version: '1.0.0' }), digest: `sha256:${'a'.repeat(64)}` }
+    const run = (n: number, timeoutMs = 5000): Promise<ExecutorResult> => code.execute({ callId: 'c', version: codeVersion, connection: undefined, arguments: { n }, timeoutMs, maxResultBytes: 1000, traceparent: null })
+    expect([brief(await run(1)), brief(await run(2)), sent]).toEqual(['{"n":1}', '{"n":2}', 1])
+    expect(brief(await run(-1, 300))).toBe('TIMEOUT timeout')
+    await runner.close()
+    expect(brief(await run(3))).toBe('EXECUTOR_UNREACHABLE runner')
+    await code.close()
+  })
+})
