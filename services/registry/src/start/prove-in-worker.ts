@@ -11,7 +11,8 @@ export type ProverMessage = 'ready' | readonly Finding[]
 const deadlineMs = 2000
 const loadDeadlineMs = 15_000
 const maxWaiting = 256
-const program = new URL(import.meta.url.endsWith('.ts') ? './prove-worker.ts' : './prove-worker.js', import.meta.url)
+const isSource = import.meta.url.endsWith('.ts')
+const program = new URL(isSource ? './prove-worker.ts' : './prove-worker.js', import.meta.url)
 
 /**
  * Compiles untrusted schemas in a worker thread with a deadline and a memory cap: one that takes too long, or too much, ends
@@ -50,7 +51,8 @@ export function createProver(): Prover {
 type LoadedWorker = { readonly ask: (schemas: SchemasToProve, withinMs: number) => Promise<readonly Finding[]>; readonly end: () => Promise<void> }
 
 async function loadWorker(): Promise<LoadedWorker> {
-  const thread = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } })
+  // What was built needs no loader, and no flag of whoever started us.
+  const thread = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }, ...(isSource ? {} : { execArgv: [] }) })
   let settle: { readonly resolve: (message: ProverMessage) => void; readonly reject: (error: Error) => void } | undefined
   thread.on('message', (message: ProverMessage) => settle?.resolve(message))
   thread.on('error', (error: unknown) => settle?.reject(error instanceof Error ? error : new Error(String(error))))
