@@ -11,7 +11,13 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'services/runner/test/**/*.test.ts', 'test/*.test.ts'],
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'services/*/src/**/*.test.ts',
+            'packages/*/test/**/*.test.ts',
+            'services/runner/test/**/*.test.ts',
+            'test/*.test.ts',
+          ],
           exclude: ['**/*.e2e.test.ts', '**/node_modules/**', '**/dist/**'],
           testTimeout: 30_000,
         },

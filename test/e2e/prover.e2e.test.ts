@@ -21,11 +21,22 @@ console.log(JSON.stringify({ inTurn, slow, slowMs, after }))
 
 describe('the proof of schemas in a worker', () => {
   it('goes on after a schema that takes too long or too much, which is refused in time', () => {
-    const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: houseDir, encoding: 'utf8', timeout: 60_000, env: { PATH: process.env['PATH'] ?? '' } })
+    const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: houseDir,
+      encoding: 'utf8',
+      timeout: 60_000,
+      env: { PATH: process.env['PATH'] ?? '' },
+    })
     expect([status, stderr]).toEqual([0, ''])
     const found = JSON.parse(stdout)
-    expect(found.inTurn).toEqual([[], [expect.objectContaining({ level: 'error', message: expect.stringContaining('not a valid JSON Schema') })], []])
-    expect(found.slow).toEqual([expect.objectContaining({ level: 'error', message: expect.stringContaining('the schemas could not be compiled') })])
+    expect(found.inTurn).toEqual([
+      [],
+      [expect.objectContaining({ level: 'error', message: expect.stringContaining('not a valid JSON Schema') })],
+      [],
+    ])
+    expect(found.slow).toEqual([
+      expect.objectContaining({ level: 'error', message: expect.stringContaining('the schemas could not be compiled') }),
+    ])
     console.log(`a schema that never ends was given up after ${Math.round(found.slowMs)} ms`)
     expect(found.slowMs).toBeLessThan(4 * 2000)
     expect(found.after).toEqual([])

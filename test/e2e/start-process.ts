@@ -11,7 +11,12 @@ export type RegistryProcess = {
   readonly child: ChildProcess
   readonly output: () => string
   readonly readyMs: number
-  readonly send: (method: string, path: string, body?: unknown, key?: string) => Promise<{ readonly status: number; readonly body: Envelope }>
+  readonly send: (
+    method: string,
+    path: string,
+    body?: unknown,
+    key?: string,
+  ) => Promise<{ readonly status: number; readonly body: Envelope }>
   /** Ends it by a signal and answers with its exit code. */
   readonly end: (signal: NodeJS.Signals) => Promise<number | null>
 }
@@ -49,9 +54,17 @@ export async function startProcess(environment: Record<string, string>): Promise
   const readyMs = performance.now() - started
   const key = (await readFile(join(environment['REPERTOIRE_DATA_DIR'] ?? '', 'admin.key'), 'utf8').catch(() => '')).trim()
   return {
-    url, key, child, output, readyMs,
+    url,
+    key,
+    child,
+    output,
+    readyMs,
     send: async (method, path, body, ownKey = key) => {
-      const response = await fetch(`${url}${path}`, { method, headers: { authorization: `Bearer ${ownKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${ownKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
       return { status: response.status, body: await response.json() }
     },
     end: async (signal) => {
@@ -64,8 +77,14 @@ export async function startProcess(environment: Record<string, string>): Promise
 }
 
 function launch(environment: Record<string, string>): { readonly child: ChildProcess; readonly output: () => string } {
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REPERTOIRE_') && name !== 'DATABASE_URL'))
-  const child = spawn(process.execPath, ['services/registry/dist/main.js'], { cwd: houseDir, env: { ...inherited, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('REPERTOIRE_') && name !== 'DATABASE_URL'),
+  )
+  const child = spawn(process.execPath, ['services/registry/dist/main.js'], {
+    cwd: houseDir,
+    env: { ...inherited, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()))
   return { child, output: () => text }

@@ -29,7 +29,10 @@ function running(): RegistryProcess {
 async function writeSkill(name: string, version: string, property: string): Promise<void> {
   const path = join(folder.path, 'skills', name)
   await mkdir(path, { recursive: true })
-  await writeFile(join(path, 'SKILL.md'), `---\nname: ${name.split('@')[0]}\nversion: ${version}\ndescription: Gives back what it gets.\npermission: []\neffects: read\n---\nUse it.\n`)
+  await writeFile(
+    join(path, 'SKILL.md'),
+    `---\nname: ${name.split('@')[0]}\nversion: ${version}\ndescription: Gives back what it gets.\npermission: []\neffects: read\n---\nUse it.\n`,
+  )
   await writeFile(join(path, 'input.schema.json'), JSON.stringify({ type: 'object', properties: { [property]: { type: 'string' } } }))
   await writeFile(join(path, 'skill.js'), `export const run = (args) => ({ got: args['${property}'] ?? null })\n`)
 }
@@ -52,7 +55,10 @@ describe('a registry as a process', () => {
   })
   it('refuses a second process on the same folder in one sentence', async () => {
     const second = await runToEnd({ ...environment, REPERTOIRE_PORT: '0' })
-    expect(second).toEqual({ code: 1, output: `repertoire: The data directory ${environment['REPERTOIRE_DATA_DIR']} is in use by process ${running().child.pid}: stop that one first, or set REPERTOIRE_DATA_DIR to another folder.\n` })
+    expect(second).toEqual({
+      code: 1,
+      output: `repertoire: The data directory ${environment['REPERTOIRE_DATA_DIR']} is in use by process ${running().child.pid}: stop that one first, or set REPERTOIRE_DATA_DIR to another folder.\n`,
+    })
   })
   it('is there again after kill -9: Postgres is adopted, and nothing acknowledged is missing', async () => {
     const acknowledged: string[] = []
@@ -77,7 +83,10 @@ describe('a registry as a process', () => {
     const rows = new Map<string, number>()
     let cursor: string | null = ''
     while (cursor !== null) {
-      const page: { body: { data: { items: { call_id: string }[]; next_cursor: string | null } } } = await registry.send('GET', `/v1/calls?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      const page: { body: { data: { items: { call_id: string }[]; next_cursor: string | null } } } = await registry.send(
+        'GET',
+        `/v1/calls?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      )
       for (const row of page.body.data.items) rows.set(row.call_id, (rows.get(row.call_id) ?? 0) + 1)
       cursor = page.body.data.next_cursor
     }
@@ -96,12 +105,21 @@ describe('a registry as a process', () => {
     expect(output).toContain('✗ broken-one: one problem')
     expect(output).toContain('SKILL.md:3 version 1.0 is not a full semver version')
     expect(output).toContain('→ write "1.0.0"')
-    expect(output).toContain('✗ echo-back@1.0.0: echo-back 1.0.0 was published with other bytes, and a published version never changes. raise the version number')
-    expect((await registry.send('GET', '/v1/skills/echo-back/versions')).body.data.items.map((item: { version: string; status: string }) => `${item.version} ${item.status}`)).toEqual(['1.1.0 candidate', '1.0.0 released'])
+    expect(output).toContain(
+      '✗ echo-back@1.0.0: echo-back 1.0.0 was published with other bytes, and a published version never changes. raise the version number',
+    )
+    expect(
+      (await registry.send('GET', '/v1/skills/echo-back/versions')).body.data.items.map(
+        (item: { version: string; status: string }) => `${item.version} ${item.status}`,
+      ),
+    ).toEqual(['1.1.0 candidate', '1.0.0 released'])
   })
   it('finishes a running call before it goes, and exits 0 within ten seconds', async () => {
     await writeSkill('slow-one', '1.0.0', 'text')
-    await writeFile(join(folder.path, 'skills', 'slow-one', 'skill.js'), 'export const run = () => new Promise((resolve) => setTimeout(() => resolve({ got: "late" }), 1500))\n')
+    await writeFile(
+      join(folder.path, 'skills', 'slow-one', 'skill.js'),
+      'export const run = () => new Promise((resolve) => setTimeout(() => resolve({ got: "late" }), 1500))\n',
+    )
     await running().end('SIGTERM')
     registry = await startProcess(environment)
     const call = registry.send('POST', '/v1/skills/slow-one/calls', { arguments: {} })
@@ -110,7 +128,10 @@ describe('a registry as a process', () => {
     const code = await registry.end('SIGTERM')
     expect([code, (await call).body.data]).toEqual([0, { got: 'late' }])
     expect(performance.now() - started).toBeLessThan(10_000)
-    const postmaster = await stat(join(environment['REPERTOIRE_DATA_DIR'] ?? '', 'postgres', 'postmaster.pid')).then(() => 'there', () => 'gone')
+    const postmaster = await stat(join(environment['REPERTOIRE_DATA_DIR'] ?? '', 'postgres', 'postmaster.pid')).then(
+      () => 'there',
+      () => 'gone',
+    )
     expect(postmaster).toBe('gone')
   })
 })
@@ -125,9 +146,19 @@ describe('a start that cannot be', () => {
     taken.close()
     const typo = await runToEnd({ REPERTOIRE_DATA_DIR: data, REPERTOIRE_DATADIR: 'x' })
     const away = await runToEnd({ REPERTOIRE_DATA_DIR: join(folder.path, 'away'), DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/db' })
-    expect(inUse).toEqual({ code: 1, output: `repertoire: Port ${port} on 127.0.0.1 is in use: stop what listens there, or set REPERTOIRE_PORT to another one (0 takes a free one).\n` })
-    expect(typo).toEqual({ code: 2, output: 'repertoire: REPERTOIRE_DATADIR is not a variable of ours; REPERTOIRE_DATA_DIR is. Correct its name, or unset it.\n' })
-    expect(away).toEqual({ code: 1, output: 'repertoire: Could not reach the Postgres of DATABASE_URL (127.0.0.1:1/db): is it running, and is the address right? (ECONNREFUSED)\n' })
+    expect(inUse).toEqual({
+      code: 1,
+      output: `repertoire: Port ${port} on 127.0.0.1 is in use: stop what listens there, or set REPERTOIRE_PORT to another one (0 takes a free one).\n`,
+    })
+    expect(typo).toEqual({
+      code: 2,
+      output: 'repertoire: REPERTOIRE_DATADIR is not a variable of ours; REPERTOIRE_DATA_DIR is. Correct its name, or unset it.\n',
+    })
+    expect(away).toEqual({
+      code: 1,
+      output:
+        'repertoire: Could not reach the Postgres of DATABASE_URL (127.0.0.1:1/db): is it running, and is the address right? (ECONNREFUSED)\n',
+    })
   })
   it('refuses a weak install secret', async () => {
     await mkdir(join(folder.path, 'weak', 'secrets'), { recursive: true })
@@ -150,14 +181,25 @@ describe('two replicas on one database', () => {
       await sql.end()
     })
     await cp(join(houseDir, 'skills'), join(folder.path, 'skills2'), { recursive: true })
-    const replicas = await Promise.all(['r1', 'r2'].map((name) => startProcess({ DATABASE_URL: url, REPERTOIRE_DATA_DIR: join(folder.path, name), REPERTOIRE_REPLICA: name, REPERTOIRE_ADMIN_KEY_FILE: join(folder.path, 'shared.key'), REPERTOIRE_SKILLS_DIR: join(folder.path, 'skills') })))
+    const replicas = await Promise.all(
+      ['r1', 'r2'].map((name) =>
+        startProcess({
+          DATABASE_URL: url,
+          REPERTOIRE_DATA_DIR: join(folder.path, name),
+          REPERTOIRE_REPLICA: name,
+          REPERTOIRE_ADMIN_KEY_FILE: join(folder.path, 'shared.key'),
+          REPERTOIRE_SKILLS_DIR: join(folder.path, 'skills'),
+        }),
+      ),
+    )
     const key = (await readFile(join(folder.path, 'shared.key'), 'utf8')).trim()
     const [one, two] = replicas
     const made = await one?.send('POST', '/v1/agents', { id: 'shared', name: 'x' }, key)
     const granted = await one?.send('POST', '/v1/agents/shared/keys', {}, key)
     const started = performance.now()
     let seen = 0
-    while (seen !== 200 && performance.now() - started < 4 * 3000) seen = (await two?.send('GET', '/v1/agents/self', undefined, granted?.body.data.key))?.status ?? 0
+    while (seen !== 200 && performance.now() - started < 4 * 3000)
+      seen = (await two?.send('GET', '/v1/agents/self', undefined, granted?.body.data.key))?.status ?? 0
     console.log(`a key made on one replica is known to the other after ${Math.round(performance.now() - started)} ms`)
     expect([made?.status, seen]).toEqual([201, 200])
     expect(await Promise.all(replicas.map((replica) => replica.end('SIGTERM')))).toEqual([0, 0])

@@ -23,7 +23,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const url = process.env['TEST_DATABASE_URL']
   const answers = (url ?? '') === '' && dockerAnswers()
   const choice = choosePostgres({ url, dockerAnswers: answers, imageIsThere: answers && imageIsThere() })
-  const server = choice.kind === 'given' ? { url: choice.url, stop: async () => undefined } : choice.kind === 'container' ? await startContainer() : await startOwn()
+  const server =
+    choice.kind === 'given'
+      ? { url: choice.url, stop: async () => undefined }
+      : choice.kind === 'container'
+        ? await startContainer()
+        : await startOwn()
   const admin = postgres(server.url, { max: 1, onnotice: () => undefined })
   await admin.unsafe(`drop database if exists ${template}`)
   await admin.unsafe(`create database ${template}`)

@@ -38,16 +38,26 @@ function readSource(file: string): SourceFile {
   if (parsed.errors.length > 0) throw new Error(`${path} does not parse: ${parsed.errors[0]?.message}`)
   const requested = [
     ...parsed.module.staticImports.map((found) => found.moduleRequest.value),
-    ...parsed.module.staticExports.flatMap((found) => found.entries.flatMap((entry) => (entry.moduleRequest === null ? [] : [entry.moduleRequest.value]))),
+    ...parsed.module.staticExports.flatMap((found) =>
+      found.entries.flatMap((entry) => (entry.moduleRequest === null ? [] : [entry.moduleRequest.value])),
+    ),
     // An import of something computed at run time names no module that could be looked up here.
-    ...parsed.module.dynamicImports.map((found) => text.slice(found.moduleRequest.start, found.moduleRequest.end)).filter((request) => /^['"]/.test(request)).map((request) => request.slice(1, -1)),
+    ...parsed.module.dynamicImports
+      .map((found) => text.slice(found.moduleRequest.start, found.moduleRequest.end))
+      .filter((request) => /^['"]/.test(request))
+      .map((request) => request.slice(1, -1)),
   ]
   return { path, text, program: parsed.program as unknown as Node, imports: [...new Set(requested)].map((from) => toImport(file, from)) }
 }
 
 function toImport(file: string, from: string): Import {
   if (!from.startsWith('.')) return { from, isOurs: false }
-  return { from: relative(houseDir, resolve(dirname(file), from)).split(sep).join('/'), isOurs: true }
+  return {
+    from: relative(houseDir, resolve(dirname(file), from))
+      .split(sep)
+      .join('/'),
+    isOurs: true,
+  }
 }
 
 /** Visits every node of a tree, parents first. */

@@ -69,7 +69,10 @@ export type CreatedKey = z.infer<typeof CreatedKey>
 
 /** The body that grants (or denies) a tag pattern. */
 export const CreateGrantBody = z.strictObject({
-  pattern: z.string().max(255).regex(/^(\*|[a-z0-9][a-z0-9._-]*(:[a-z0-9][a-z0-9._/-]*){0,7}(:\*)?)$/, 'a pattern is a tag, or a tag with * as its last segment'),
+  pattern: z
+    .string()
+    .max(255)
+    .regex(/^(\*|[a-z0-9][a-z0-9._-]*(:[a-z0-9][a-z0-9._/-]*){0,7}(:\*)?)$/, 'a pattern is a tag, or a tag with * as its last segment'),
   reason: z.string().trim().min(8).max(1000),
   deny: z.boolean().default(false),
   expires_at: z.iso.datetime({ offset: true }).optional(),
@@ -117,14 +120,22 @@ export const CreateConnectionBody = z.strictObject({
 export type CreateConnectionBody = z.infer<typeof CreateConnectionBody>
 
 /** A connection; where a credential lies is shown, never the credential. */
-export const Connection = z.object({ name: z.string(), base_url: z.string(), headers: z.record(z.string(), z.string()), created_at: z.string() })
+export const Connection = z.object({
+  name: z.string(),
+  base_url: z.string(),
+  headers: z.record(z.string(), z.string()),
+  created_at: z.string(),
+})
 export type Connection = z.infer<typeof Connection>
 
 /** The named connections. */
 export const ConnectionList = z.object({ items: z.array(Connection), next_cursor: z.string().nullable() })
 
 /** The query of a list that only pages. */
-export const PageQuery = z.strictObject({ cursor: z.string().max(512).optional(), limit: z.coerce.number().int().min(1).max(limits.pageItems).default(100) })
+export const PageQuery = z.strictObject({
+  cursor: z.string().max(512).optional(),
+  limit: z.coerce.number().int().min(1).max(limits.pageItems).default(100),
+})
 export type PageQuery = z.infer<typeof PageQuery>
 
 /** What a removal answers. */

@@ -13,12 +13,18 @@ export const CallBody = z.strictObject({
   timeout_ms: z.number().int().min(1).max(limits.timeoutMs).optional(),
   max_result_bytes: z.number().int().min(1024).max(limits.resultBytesHardCap).optional(),
   intent: z.string().max(500).optional(),
-  labels: z.record(z.string().max(64), z.string().max(256)).refine((value) => Object.keys(value).length <= limits.labels, `at most ${limits.labels} labels`).optional(),
+  labels: z
+    .record(z.string().max(64), z.string().max(256))
+    .refine((value) => Object.keys(value).length <= limits.labels, `at most ${limits.labels} labels`)
+    .optional(),
 })
 export type CallBody = z.infer<typeof CallBody>
 
 /** What a dry run answers: what would have been executed, with what. */
-export const DryRun = z.object({ would_call: z.object({ skill: z.string(), version: z.string(), via: z.string() }), arguments: z.unknown() })
+export const DryRun = z.object({
+  would_call: z.object({ skill: z.string(), version: z.string(), via: z.string() }),
+  arguments: z.unknown(),
+})
 
 /** One row of the call log. */
 export const CallRow = z.object({

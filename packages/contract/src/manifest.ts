@@ -28,7 +28,10 @@ export type Example = z.infer<typeof Example>
 
 /** A refusal of the skill itself. */
 export const SkillErrorSpec = z.strictObject({
-  code: z.string().regex(/^[A-Z][A-Z0-9_]*$/).max(64),
+  code: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]*$/)
+    .max(64),
   when: z.string().max(500).default(''),
   retryable: z.boolean().default(false),
 })
@@ -37,13 +40,19 @@ export const SkillErrorSpec = z.strictObject({
 export const PermissionTag = z
   .string()
   .max(255)
-  .regex(/^[a-z0-9][a-z0-9._-]*(:[a-z0-9][a-z0-9._/-]*){0,7}$/, 'a permission tag is lower case, `area[:verb[:resource]]`, at most 8 segments')
+  .regex(
+    /^[a-z0-9][a-z0-9._-]*(:[a-z0-9][a-z0-9._/-]*){0,7}$/,
+    'a permission tag is lower case, `area[:verb[:resource]]`, at most 8 segments',
+  )
 
 const shortText = (max: number) => z.string().max(max)
 
 /** What a version declares about itself: the front matter of SKILL.md, after parsing. */
 export const Manifest = z.object({
-  name: z.string().max(maxSkillNameLength).regex(skillNamePattern, 'a name is lower case letters, digits and single - or _, and starts with a letter'),
+  name: z
+    .string()
+    .max(maxSkillNameLength)
+    .regex(skillNamePattern, 'a name is lower case letters, digits and single - or _, and starts with a letter'),
   description: z.string().trim().min(1).max(1024),
   version: z.string(),
   when_to_use: shortText(4096).optional(),
@@ -52,7 +61,11 @@ export const Manifest = z.object({
   output: shortText(4096).optional(),
   summary: shortText(120).optional(),
   author: shortText(200).optional(),
-  domain: z.string().max(64).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'a domain is lower case words joined by -').optional(),
+  domain: z
+    .string()
+    .max(64)
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'a domain is lower case words joined by -')
+    .optional(),
   tags: z.array(shortText(64)).max(32).default([]),
   permission: z.array(PermissionTag).max(32),
   private: z.boolean().default(false),
@@ -60,7 +73,12 @@ export const Manifest = z.object({
   effects: Effects.default('once'),
   timeout_ms: z.number().int().min(1).max(300_000).default(10_000),
   concurrency: z.number().int().min(1).max(10_000).optional(),
-  max_result_bytes: z.number().int().min(1024).max(32 * 1024 * 1024).optional(),
+  max_result_bytes: z
+    .number()
+    .int()
+    .min(1024)
+    .max(32 * 1024 * 1024)
+    .optional(),
   examples: z.array(Example).max(50).default([]),
   errors: z.array(SkillErrorSpec).max(50).default([]),
   executor: ExecutorSpec.optional(),

@@ -23,13 +23,31 @@ export const CodeBundle = z.strictObject({ files: z.record(z.string(), z.string(
 export type CodeBundle = z.infer<typeof CodeBundle>
 
 /** Why the runner could not bring a result. */
-export const RunFailureReason = z.enum(['code_absent', 'busy', 'timeout', 'syntax_error', 'missing_export', 'not_json', 'threw', 'too_large', 'killed', 'interpreter_missing'])
+export const RunFailureReason = z.enum([
+  'code_absent',
+  'busy',
+  'timeout',
+  'syntax_error',
+  'missing_export',
+  'not_json',
+  'threw',
+  'too_large',
+  'killed',
+  'interpreter_missing',
+])
 export type RunFailureReason = z.infer<typeof RunFailureReason>
 
 /** How a run ended: a result, a refusal of the skill's own, or a failure. `json` is the result's exact text. */
 export const RunResult = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('result'), json: z.string(), run_ms: z.number() }),
-  z.object({ kind: z.literal('skill_error'), code: z.string(), message: z.string(), retryable: z.boolean(), details: z.array(z.string()), run_ms: z.number() }),
+  z.object({
+    kind: z.literal('skill_error'),
+    code: z.string(),
+    message: z.string(),
+    retryable: z.boolean(),
+    details: z.array(z.string()),
+    run_ms: z.number(),
+  }),
   z.object({ kind: z.literal('failed'), reason: RunFailureReason, message: z.string(), run_ms: z.number() }),
 ])
 export type RunResult = z.infer<typeof RunResult>

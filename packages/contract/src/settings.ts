@@ -1,30 +1,100 @@
 /** One environment variable: who reads it, what it is unless set, and what it means. */
-export type Setting = { readonly name: string; readonly by: 'registry' | 'runner' | 'cli' | 'sdk'; readonly fallback: string; readonly meaning: string }
+export type Setting = {
+  readonly name: string
+  readonly by: 'registry' | 'runner' | 'cli' | 'sdk'
+  readonly fallback: string
+  readonly meaning: string
+}
 
 /** Every variable the registry, the runner, the command line and the SDK read. */
 export const settings = [
-  { name: 'DATABASE_URL', by: 'registry', fallback: 'embedded Postgres', meaning: 'A Postgres (15 to 18) to use instead of the embedded one.' },
+  {
+    name: 'DATABASE_URL',
+    by: 'registry',
+    fallback: 'embedded Postgres',
+    meaning: 'A Postgres (15 to 18) to use instead of the embedded one.',
+  },
   { name: 'REPERTOIRE_DATA_DIR', by: 'registry', fallback: '.data', meaning: 'Where the embedded Postgres, secrets and local state lie.' },
-  { name: 'REPERTOIRE_HOST', by: 'registry', fallback: '127.0.0.1', meaning: 'The address to listen on; another than loopback needs REPERTOIRE_BEHIND_PROXY=1.' },
+  {
+    name: 'REPERTOIRE_HOST',
+    by: 'registry',
+    fallback: '127.0.0.1',
+    meaning: 'The address to listen on; another than loopback needs REPERTOIRE_BEHIND_PROXY=1.',
+  },
   { name: 'REPERTOIRE_PORT', by: 'registry', fallback: '4000', meaning: 'The port to listen on; 0 takes a free one.' },
-  { name: 'REPERTOIRE_BEHIND_PROXY', by: 'registry', fallback: '0', meaning: '1 says that a proxy with TLS stands in front, so that a non-loopback address is allowed.' },
+  {
+    name: 'REPERTOIRE_BEHIND_PROXY',
+    by: 'registry',
+    fallback: '0',
+    meaning: '1 says that a proxy with TLS stands in front, so that a non-loopback address is allowed.',
+  },
   { name: 'REPERTOIRE_SKILLS_DIR', by: 'registry', fallback: 'skills', meaning: 'The folder whose skills are published at start.' },
-  { name: 'REPERTOIRE_SEED', by: 'registry', fallback: 'candidate', meaning: '`release` also releases new versions of known skills at start (for development).' },
+  {
+    name: 'REPERTOIRE_SEED',
+    by: 'registry',
+    fallback: 'candidate',
+    meaning: '`release` also releases new versions of known skills at start (for development).',
+  },
   { name: 'REPERTOIRE_ADMIN_KEY_FILE', by: 'registry', fallback: '<data dir>/admin.key', meaning: 'Where the first admin key is written.' },
-  { name: 'REPERTOIRE_SECRET_FILE', by: 'registry', fallback: '<data dir>/secrets/install', meaning: 'The install secret, shared by all replicas: at least 32 bytes.' },
-  { name: 'REPERTOIRE_RUNNER_SOCKET', by: 'registry', fallback: 'a runner of its own', meaning: 'The UNIX socket of a runner that was started elsewhere; the runner listens on the same.' },
-  { name: 'REPERTOIRE_ALLOW_UNSANDBOXED', by: 'registry', fallback: '0', meaning: '1 also runs code that was published through the API, without a sandbox.' },
-  { name: 'REPERTOIRE_REPLICA', by: 'registry', fallback: 'host name and process id', meaning: 'The name of this replica in the call log.' },
+  {
+    name: 'REPERTOIRE_SECRET_FILE',
+    by: 'registry',
+    fallback: '<data dir>/secrets/install',
+    meaning: 'The install secret, shared by all replicas: at least 32 bytes.',
+  },
+  {
+    name: 'REPERTOIRE_RUNNER_SOCKET',
+    by: 'registry',
+    fallback: 'a runner of its own',
+    meaning: 'The UNIX socket of a runner that was started elsewhere; the runner listens on the same.',
+  },
+  {
+    name: 'REPERTOIRE_ALLOW_UNSANDBOXED',
+    by: 'registry',
+    fallback: '0',
+    meaning: '1 also runs code that was published through the API, without a sandbox.',
+  },
+  {
+    name: 'REPERTOIRE_REPLICA',
+    by: 'registry',
+    fallback: 'host name and process id',
+    meaning: 'The name of this replica in the call log.',
+  },
   { name: 'REPERTOIRE_LOG_LEVEL', by: 'registry', fallback: 'info', meaning: 'trace, debug, info, warn, error or silent.' },
   { name: 'REPERTOIRE_DRAIN_MS', by: 'registry', fallback: '8000', meaning: 'How long running calls may still take after SIGTERM.' },
-  { name: 'REPERTOIRE_MOUNTS', by: 'runner', fallback: 'workspace=<data dir>/workspace', meaning: 'Folders that skills with fs tags may use: `name=/path` pairs, separated by commas.' },
-  { name: 'REPERTOIRE_FETCH_ALLOW', by: 'runner', fallback: '(none)', meaning: 'Private `host:port` pairs that skills with network tags may reach beside public addresses, separated by commas.' },
-  { name: 'REPERTOIRE_SMTP_URL', by: 'runner', fallback: '(none)', meaning: 'The mail server for skills with the tag smtp, `smtp://user:password@host:port`.' },
+  {
+    name: 'REPERTOIRE_MOUNTS',
+    by: 'runner',
+    fallback: 'workspace=<data dir>/workspace',
+    meaning: 'Folders that skills with fs tags may use: `name=/path` pairs, separated by commas.',
+  },
+  {
+    name: 'REPERTOIRE_FETCH_ALLOW',
+    by: 'runner',
+    fallback: '(none)',
+    meaning: 'Private `host:port` pairs that skills with network tags may reach beside public addresses, separated by commas.',
+  },
+  {
+    name: 'REPERTOIRE_SMTP_URL',
+    by: 'runner',
+    fallback: '(none)',
+    meaning: 'The mail server for skills with the tag smtp, `smtp://user:password@host:port`.',
+  },
   { name: 'REPERTOIRE_SMTP_FROM', by: 'runner', fallback: 'repertoire@localhost', meaning: 'The sender of their mail.' },
-  { name: 'REPERTOIRE_SMTP_RECIPIENTS', by: 'runner', fallback: '(none)', meaning: 'Who may be written to: addresses or `@domain` entries, separated by commas.' },
+  {
+    name: 'REPERTOIRE_SMTP_RECIPIENTS',
+    by: 'runner',
+    fallback: '(none)',
+    meaning: 'Who may be written to: addresses or `@domain` entries, separated by commas.',
+  },
   { name: 'REPERTOIRE_RUNNER_PROCESSES', by: 'runner', fallback: '8', meaning: 'How many skill processes run at once.' },
   { name: 'REPERTOIRE_PYTHON', by: 'runner', fallback: 'python3', meaning: 'The Python that runs skill.py.' },
-  { name: 'REPERTOIRE_URL', by: 'sdk', fallback: 'http://127.0.0.1:4000', meaning: 'The registry that the command line and the SDK talk to.' },
+  {
+    name: 'REPERTOIRE_URL',
+    by: 'sdk',
+    fallback: 'http://127.0.0.1:4000',
+    meaning: 'The registry that the command line and the SDK talk to.',
+  },
   { name: 'REPERTOIRE_KEY', by: 'sdk', fallback: '(none)', meaning: 'The key they show.' },
   { name: 'REPERTOIRE_KEY_FILE', by: 'cli', fallback: '(none)', meaning: 'A file that holds the key, readable by its owner alone.' },
 ] as const satisfies readonly Setting[]

@@ -122,7 +122,9 @@ export const VersionList = z.object({ items: z.array(VersionListItem), next_curs
 export type VersionList = z.infer<typeof VersionList>
 
 /** A map of skill name to range. */
-export const Requires = z.record(z.string().min(1).max(128), z.string()).refine((value) => Object.keys(value).length <= limits.requirements, `at most ${limits.requirements} skills`)
+export const Requires = z
+  .record(z.string().min(1).max(128), z.string())
+  .refine((value) => Object.keys(value).length <= limits.requirements, `at most ${limits.requirements} skills`)
 
 /** The body of `POST /v1/resolve`. */
 export const ResolveBody = z.strictObject({ requires: Requires })
@@ -145,7 +147,12 @@ export type ResolvedSet = z.infer<typeof ResolvedSet>
 export const DeclareBody = z.strictObject({ requires: Requires })
 
 /** What an instance of an agent has declared. */
-export const Declared = z.object({ agent_id: z.string(), instance: z.string(), requires: z.record(z.string(), z.string()), changed: z.boolean() })
+export const Declared = z.object({
+  agent_id: z.string(),
+  instance: z.string(),
+  requires: z.record(z.string(), z.string()),
+  changed: z.boolean(),
+})
 export type Declared = z.infer<typeof Declared>
 
 /** One file of a bundle: its text, or its bytes as base64. */
@@ -191,5 +198,13 @@ export type Published = z.infer<typeof Published>
 export const ReasonBody = z.strictObject({ reason: z.string().trim().min(8).max(1000) })
 
 /** What a release answers. */
-export const Released = z.object({ name: z.string(), version: z.string(), line: z.string(), status: VersionStatus, stable: z.string().nullable(), previous_stable: z.string().nullable(), changed: z.boolean() })
+export const Released = z.object({
+  name: z.string(),
+  version: z.string(),
+  line: z.string(),
+  status: VersionStatus,
+  stable: z.string().nullable(),
+  previous_stable: z.string().nullable(),
+  changed: z.boolean(),
+})
 export type Released = z.infer<typeof Released>

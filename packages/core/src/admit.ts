@@ -18,7 +18,12 @@ export type Asking = {
 }
 
 /** A skill that the caller may at least see, the version it gets, and what it may do with it. */
-export type Admission = { readonly skill: SkillRecord; readonly resolved: Resolved; readonly ranges: readonly ParsedRange[]; readonly authorization: Authorization }
+export type Admission = {
+  readonly skill: SkillRecord
+  readonly resolved: Resolved
+  readonly ranges: readonly ParsedRange[]
+  readonly authorization: Authorization
+}
 
 /**
  * Finds a skill by name, resolves it and judges the caller, in the order that leaks nothing: what a caller may not know of
@@ -87,10 +92,14 @@ export function denied(skill: SkillRecord, authorization: Authorization, caller:
   if (skill.private) return absent(skill.name)
   const tags = authorization.permit.missing
   const plural = tags.length === 1 ? `the tag ${tags[0]}` : `the tags ${tags.join(', ')}`
-  return new Refusal('PERMISSION_DENIED', `${skill.name} needs ${plural}; agent ${caller.id} does not hold ${tags.length === 1 ? 'it' : 'them'}.`, {
-    hint: `ask an admin: repertoire grant ${caller.id} ${tags[0]}`,
-    details: tags.map((tag) => ({ rule: 'permission', expected: tag })),
-  })
+  return new Refusal(
+    'PERMISSION_DENIED',
+    `${skill.name} needs ${plural}; agent ${caller.id} does not hold ${tags.length === 1 ? 'it' : 'them'}.`,
+    {
+      hint: `ask an admin: repertoire grant ${caller.id} ${tags[0]}`,
+      details: tags.map((tag) => ({ rule: 'permission', expected: tag })),
+    },
+  )
 }
 
 // Whoever may not call the newest stable version learns nothing from a range that failed.

@@ -5,7 +5,12 @@ import { createHash } from 'node:crypto'
  * Every part is length-prefixed, so that no two different units share one hashed text.
  */
 export function bucketOf(salt: string, unitKind: string, unitValue: string): number {
-  const digest = createHash('sha256').update(prefixed('b1')).update(prefixed(salt)).update(prefixed(unitKind)).update(prefixed(unitValue)).digest()
+  const digest = createHash('sha256')
+    .update(prefixed('b1'))
+    .update(prefixed(salt))
+    .update(prefixed(unitKind))
+    .update(prefixed(unitValue))
+    .digest()
   return Math.floor((digest.readUInt32BE(0) * 10_000) / 2 ** 32)
 }
 

@@ -33,7 +33,9 @@ export function hasRole(caller: Caller, role: Role): boolean {
 /** Refuses with ROLE_REQUIRED unless the caller's role covers the one named. */
 export function requireRole(caller: Caller, role: Role): void {
   if (hasRole(caller, role)) return
-  throw new Refusal('ROLE_REQUIRED', `This needs the role ${role}; ${caller.id} is ${caller.role}.`, { hint: `use a key of ${satisfiedBy[role].filter((name) => name !== 'system').join(' or ')}` })
+  throw new Refusal('ROLE_REQUIRED', `This needs the role ${role}; ${caller.id} is ${caller.role}.`, {
+    hint: `use a key of ${satisfiedBy[role].filter((name) => name !== 'system').join(' or ')}`,
+  })
 }
 
 /** Whether a caller sees every skill without holding its tags. Seeing is never calling. */

@@ -30,7 +30,13 @@ const sides = [
   { name: 'output', file: 'output.schema.json', of: (version: VersionSchemas) => version.outputSchema },
 ] as const
 
-type Comparison = { readonly side: (typeof sides)[number]; readonly older: VersionSchemas; readonly newer: VersionSchemas; readonly isPatch: boolean; readonly other: string }
+type Comparison = {
+  readonly side: (typeof sides)[number]
+  readonly older: VersionSchemas
+  readonly newer: VersionSchemas
+  readonly isPatch: boolean
+  readonly other: string
+}
 
 function compareSide({ side, older, newer, isPatch, other }: Comparison): Finding[] {
   const before = parse(side.of(older))
@@ -40,10 +46,26 @@ function compareSide({ side, older, newer, isPatch, other }: Comparison): Findin
   if (gone.length > 0) {
     const added = [...declaredPaths(after)].filter((path) => !declaredPaths(before).has(path))
     const rename = gone.length === 1 && added.length === 1 ? ` (it looks like a rename to ${added[0]})` : ''
-    return [{ level: 'error', file: side.file, line: null, message: `the ${side.name} of ${older.semver.version} declares ${gone.slice(0, 5).join(', ')}, and ${newer.semver.version} does not${rename}`, fix: `publish it as a ${bump} version, or keep the property` }]
+    return [
+      {
+        level: 'error',
+        file: side.file,
+        line: null,
+        message: `the ${side.name} of ${older.semver.version} declares ${gone.slice(0, 5).join(', ')}, and ${newer.semver.version} does not${rename}`,
+        fix: `publish it as a ${bump} version, or keep the property`,
+      },
+    ]
   }
   if (isPatch && canonicalJson(withoutAnnotations(before)) !== canonicalJson(withoutAnnotations(after))) {
-    return [{ level: 'error', file: side.file, line: null, message: `the ${side.name} schema differs from that of ${other}, and a patch changes no schema`, fix: 'publish it as a minor version' }]
+    return [
+      {
+        level: 'error',
+        file: side.file,
+        line: null,
+        message: `the ${side.name} schema differs from that of ${other}, and a patch changes no schema`,
+        fix: 'publish it as a minor version',
+      },
+    ]
   }
   return []
 }
@@ -80,5 +102,12 @@ function withoutAnnotations(node: unknown, isNameMap = false): unknown {
   if (Array.isArray(node)) return node.map((item) => withoutAnnotations(item))
   if (typeof node !== 'object' || node === null) return node
   const kept = Object.entries(node).filter(([key]) => isNameMap || !annotations.has(key))
-  return Object.fromEntries(kept.map(([key, value]) => [key, key === 'enum' || key === 'const' || key === 'default' ? value : withoutAnnotations(value, !isNameMap && (key === 'properties' || key === '$defs' || key === 'definitions'))]))
+  return Object.fromEntries(
+    kept.map(([key, value]) => [
+      key,
+      key === 'enum' || key === 'const' || key === 'default'
+        ? value
+        : withoutAnnotations(value, !isNameMap && (key === 'properties' || key === '$defs' || key === 'definitions')),
+    ]),
+  )
 }

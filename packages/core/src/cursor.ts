@@ -11,7 +11,10 @@ export function readCursor(cursor: string | undefined, shape: RegExp): string | 
   const text = Buffer.from(cursor, 'base64url').toString('utf8')
   const last = text.startsWith('c1:') ? text.slice(3) : ''
   if (!shape.test(last) || writeCursor(last) !== cursor) {
-    throw new Refusal('INVALID_REQUEST', 'The cursor is not one that this list gave out.', { hint: 'start again without a cursor', details: [{ path: '/cursor', rule: 'cursor' }] })
+    throw new Refusal('INVALID_REQUEST', 'The cursor is not one that this list gave out.', {
+      hint: 'start again without a cursor',
+      details: [{ path: '/cursor', rule: 'cursor' }],
+    })
   }
   return last
 }

@@ -13,13 +13,16 @@ export function honourExpected(skill: SkillRecord, expected: Expectation, contex
   if (resolved.version.version === expected.version) return resolved
   const version = skill.byVersion.get(expected.version)
   if (version !== undefined && version.schemaDigest === resolved.version.schemaDigest) return resolved
-  const inRange = version !== undefined && expected.ranges.every((range) => range.pin?.version === version.version || range.range.test(version.semver))
+  const inRange =
+    version !== undefined && expected.ranges.every((range) => range.pin?.version === version.version || range.range.test(version.semver))
   if (version !== undefined && inRange && (isServedByRange(skill, version) || inActiveCohort(skill, version.version, context))) {
     return { ...resolved, version, via: 'session', coin: null, rolloutId: null }
   }
   throw new Refusal('VERSION_CHANGED', `${skill.name} is now ${resolved.version.version}; ${expected.version} can no longer be served.`, {
     hint: 'read the skill again and retry once',
-    details: [{ path: '/expect_version', expected: resolved.version.version, got: expected.version, message: resolved.version.inputSchema }],
+    details: [
+      { path: '/expect_version', expected: resolved.version.version, got: expected.version, message: resolved.version.inputSchema },
+    ],
   })
 }
 

@@ -25,7 +25,18 @@ export type { Permit } from './permit.ts'
 export { parseRange, rememberedRanges } from './range.ts'
 export type { ParsedRange } from './range.ts'
 export type {
-  AgentRecord, ConnectionRecord, CredentialRef, ExecutorKind, GrantRecord, KeyRecord, RolloutRecord, RolloutState, SkillRecord, Snapshot, UnitKind, VersionRecord,
+  AgentRecord,
+  ConnectionRecord,
+  CredentialRef,
+  ExecutorKind,
+  GrantRecord,
+  KeyRecord,
+  RolloutRecord,
+  RolloutState,
+  SkillRecord,
+  Snapshot,
+  UnitKind,
+  VersionRecord,
 } from './records.ts'
 export { Refusal } from './refusal.ts'
 export { isServedByRange, resolve, tryResolve } from './resolve.ts'

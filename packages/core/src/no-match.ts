@@ -8,8 +8,13 @@ export function explainNoMatch(skill: SkillRecord, ranges: readonly ParsedRange[
   const asked = ranges.map((range) => range.text)
   const satisfies = (version: VersionRecord): boolean => ranges.every((range) => range.range.test(version.semver))
   const fitting = skill.versions.filter(satisfies)
-  const message = asked.length > 1 ? `No version of ${skill.name} satisfies all of ${asked.join(' and ')}.` : `No version of ${skill.name} satisfies ${asked[0] ?? '*'}.`
-  const causes = [...fitting.slice(0, 5).map((version) => causeOf(skill, version)), stableCause(skill)].filter((cause) => cause !== undefined)
+  const message =
+    asked.length > 1
+      ? `No version of ${skill.name} satisfies all of ${asked.join(' and ')}.`
+      : `No version of ${skill.name} satisfies ${asked[0] ?? '*'}.`
+  const causes = [...fitting.slice(0, 5).map((version) => causeOf(skill, version)), stableCause(skill)].filter(
+    (cause) => cause !== undefined,
+  )
   const nearest = nearestRange(skill)
   const details: Detail[] = causes.map((cause) => ({ reason: cause }))
   const hint = [...causes, nearest === undefined ? undefined : `try ${nearest}`].filter((part) => part !== undefined).join('; ')
@@ -21,10 +26,14 @@ function causeOf(skill: SkillRecord, version: VersionRecord): string | undefined
   if (version.status === 'blocked') return `${version.version} was blocked: ${version.statusReason ?? 'no reason was given'}`
   if (version.status === 'candidate') {
     const rollout = skill.rollouts.find((active) => active.candidate === version.version)
-    return rollout === undefined ? `${version.version} is a candidate that no rollout exposes` : `${version.version} is a candidate at ${rollout.basisPoints / 100} %`
+    return rollout === undefined
+      ? `${version.version} is a candidate that no rollout exposes`
+      : `${version.version} is a candidate at ${rollout.basisPoints / 100} %`
   }
   const ceiling = skill.stable.get(version.line)
-  return ceiling !== undefined && version.semver.compare(ceiling.semver) > 0 ? `${version.version} is above its line's stable ${ceiling.version}` : undefined
+  return ceiling !== undefined && version.semver.compare(ceiling.semver) > 0
+    ? `${version.version} is above its line's stable ${ceiling.version}`
+    : undefined
 }
 
 function stableCause(skill: SkillRecord): string | undefined {

@@ -29,17 +29,23 @@ export function rememberedRanges(): number {
 }
 
 function parseFresh(raw: string): ParsedRange {
-  if (raw.length > limits.rangeLength) throw new Refusal('INVALID_RANGE', `A range is at most ${limits.rangeLength} characters; this one has ${raw.length}.`, { hint: 'ask for a shorter range, such as ^1.2' })
+  if (raw.length > limits.rangeLength)
+    throw new Refusal('INVALID_RANGE', `A range is at most ${limits.rangeLength} characters; this one has ${raw.length}.`, {
+      hint: 'ask for a shorter range, such as ^1.2',
+    })
   const trimmed = raw.trim()
   if (trimmed === '') throw new Refusal('INVALID_RANGE', 'The range is empty.', { hint: 'leave it out, or ask for a range such as ^1.2' })
   const text = trimmed === 'latest' ? '*' : trimmed
   const alternatives = text.split('||').length
-  if (alternatives > limits.rangeAlternatives) throw new Refusal('INVALID_RANGE', `A range has at most ${limits.rangeAlternatives} alternatives; this one has ${alternatives}.`)
+  if (alternatives > limits.rangeAlternatives)
+    throw new Refusal('INVALID_RANGE', `A range has at most ${limits.rangeAlternatives} alternatives; this one has ${alternatives}.`)
   const pin = parseExact(text.replace(/^[v=\s]+/, ''))
   try {
     const range = new Range(text)
     return { text, pin, range, unbounded: range.range === '' || range.range === '*' }
   } catch {
-    throw new Refusal('INVALID_RANGE', `${JSON.stringify(text)} is not an npm range.`, { hint: 'ranges look like ^1.2, ~1.2.3, 1.x, >=1.2 <2 or 1.4.2' })
+    throw new Refusal('INVALID_RANGE', `${JSON.stringify(text)} is not an npm range.`, {
+      hint: 'ranges look like ^1.2, ~1.2.3, 1.x, >=1.2 <2 or 1.4.2',
+    })
   }
 }

@@ -72,7 +72,13 @@ export type SkillRecord = {
 }
 
 /** A grant or a denial of a tag pattern. */
-export type GrantRecord = { readonly id: string; readonly agentId: string; readonly pattern: string; readonly deny: boolean; readonly expiresAt: number | null }
+export type GrantRecord = {
+  readonly id: string
+  readonly agentId: string
+  readonly pattern: string
+  readonly deny: boolean
+  readonly expiresAt: number | null
+}
 
 /** A registered client. */
 export type AgentRecord = {
@@ -87,13 +93,24 @@ export type AgentRecord = {
 }
 
 /** A key, found by the SHA-256 of its text. Times are milliseconds since 1970. */
-export type KeyRecord = { readonly id: string; readonly agentId: string; readonly hash: string; readonly expiresAt: number | null; readonly revoked: boolean }
+export type KeyRecord = {
+  readonly id: string
+  readonly agentId: string
+  readonly hash: string
+  readonly expiresAt: number | null
+  readonly revoked: boolean
+}
 
 /** Where a credential of a connection lies. */
 export type CredentialRef = { readonly env: string } | { readonly file: string }
 
 /** An operator's named base URL. */
-export type ConnectionRecord = { readonly name: string; readonly baseUrl: string; readonly headers: Readonly<Record<string, CredentialRef>>; readonly createdAt: string }
+export type ConnectionRecord = {
+  readonly name: string
+  readonly baseUrl: string
+  readonly headers: Readonly<Record<string, CredentialRef>>
+  readonly createdAt: string
+}
 
 /** The immutable catalogue at one revision. */
 export type Snapshot = {

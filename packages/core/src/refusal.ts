@@ -1,7 +1,12 @@
 import type { Detail, ErrorCode, ErrorEffect } from '@repertoire/contract'
 
 /** What a refusal may carry beside its code and sentence. */
-export type RefusalExtras = { readonly hint?: string; readonly details?: readonly Detail[]; readonly effect?: ErrorEffect; readonly headers?: Readonly<Record<string, string>> }
+export type RefusalExtras = {
+  readonly hint?: string
+  readonly details?: readonly Detail[]
+  readonly effect?: ErrorEffect
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 /** An expected no, with a code of the catalogue and a sentence a person understands. */
 export class Refusal extends Error {

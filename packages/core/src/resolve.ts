@@ -19,10 +19,21 @@ export type ResolveContext = {
 }
 
 /** The coin a rollout flipped for this unit; there is one only where the percentage decided. */
-export type Coin = { readonly rolloutId: string; readonly arm: 'canary' | 'stable'; readonly unitKind: UnitKind; readonly unitValue: string }
+export type Coin = {
+  readonly rolloutId: string
+  readonly arm: 'canary' | 'stable'
+  readonly unitKind: UnitKind
+  readonly unitValue: string
+}
 
 /** The version chosen and why. */
-export type Resolved = { readonly version: VersionRecord; readonly via: Via; readonly rolloutId: string | null; readonly coin: Coin | null; readonly warnings: readonly Warning[] }
+export type Resolved = {
+  readonly version: VersionRecord
+  readonly via: Via
+  readonly rolloutId: string | null
+  readonly coin: Coin | null
+  readonly warnings: readonly Warning[]
+}
 
 /** Decides which version of a skill satisfies every range that was given. Pure and total: it resolves, or throws a refusal that names the cause. */
 export function resolve(skill: SkillRecord, ranges: readonly ParsedRange[], context: ResolveContext): Resolved {
@@ -37,7 +48,11 @@ export function tryResolve(skill: SkillRecord, ranges: readonly ParsedRange[], c
   if (pinned?.pin !== undefined) return resolvePin(skill, { pin: pinned.pin.version, ranges }, context)
 
   const warnings: Warning[] = []
-  if (ranges.every((range) => range.unbounded)) warnings.push({ code: 'unbounded_range', message: `No range bounds ${skill.name}: a new major version would be served at once. Ask for a range such as ^1.` })
+  if (ranges.every((range) => range.unbounded))
+    warnings.push({
+      code: 'unbounded_range',
+      message: `No range bounds ${skill.name}: a new major version would be served at once. Ask for a range such as ^1.`,
+    })
   const satisfies = (version: VersionRecord): boolean => ranges.every((range) => range.range.test(version.semver))
   const baseline = skill.versions.find((version) => isServedByRange(skill, version) && satisfies(version))
 
@@ -49,7 +64,8 @@ export function tryResolve(skill: SkillRecord, ranges: readonly ParsedRange[], c
     const exposure = expose(rollout, candidate, context)
     if (exposure.warning !== undefined) warnings.push(exposure.warning)
     coin = exposure.coin ?? coin
-    if (exposure.via !== undefined) return { version: candidate, via: exposure.via, rolloutId: rollout.id, coin: exposure.coin ?? null, warnings }
+    if (exposure.via !== undefined)
+      return { version: candidate, via: exposure.via, rolloutId: rollout.id, coin: exposure.coin ?? null, warnings }
   }
   if (baseline === undefined) return () => explainNoMatch(skill, ranges)
   if (baseline.status === 'deprecated') warnings.push(deprecation(skill, baseline))
@@ -64,44 +80,70 @@ export function isServedByRange(skill: SkillRecord, version: VersionRecord): boo
   return ceiling !== undefined && version.semver.compare(ceiling.semver) <= 0
 }
 
-function resolvePin(skill: SkillRecord, { pin, ranges }: { readonly pin: string; readonly ranges: readonly ParsedRange[] }, context: ResolveContext): Resolved | (() => Refusal) {
+function resolvePin(
+  skill: SkillRecord,
+  { pin, ranges }: { readonly pin: string; readonly ranges: readonly ParsedRange[] },
+  context: ResolveContext,
+): Resolved | (() => Refusal) {
   const version = skill.byVersion.get(pin)
   if (version === undefined || !mayPin(skill, version, context)) {
-    return () => new Refusal('VERSION_NOT_FOUND', `${skill.name} has no version ${pin}.`, { hint: 'leave the version out, or ask for a range such as ^1' })
+    return () =>
+      new Refusal('VERSION_NOT_FOUND', `${skill.name} has no version ${pin}.`, {
+        hint: 'leave the version out, or ask for a range such as ^1',
+      })
   }
   if (version.status === 'blocked') {
     const replacement = version.replacement === null ? '' : ` Use ${version.replacement} instead.`
-    return () => new Refusal('VERSION_WITHDRAWN', `${skill.name} ${pin} was blocked: ${version.statusReason ?? 'no reason was given'}.${replacement}`)
+    return () =>
+      new Refusal('VERSION_WITHDRAWN', `${skill.name} ${pin} was blocked: ${version.statusReason ?? 'no reason was given'}.${replacement}`)
   }
-  if (!ranges.every((range) => range.pin?.version === pin || (range.pin === undefined && range.range.test(version.semver)))) return () => explainNoMatch(skill, ranges)
+  if (!ranges.every((range) => range.pin?.version === pin || (range.pin === undefined && range.range.test(version.semver))))
+    return () => explainNoMatch(skill, ranges)
   return { version, via: 'pinned', rolloutId: null, coin: null, warnings: pinWarnings(skill, version) }
 }
 
 function pinWarnings(skill: SkillRecord, version: VersionRecord): Warning[] {
   const name = `${skill.name} ${version.version}`
   if (version.status === 'candidate') return [{ code: 'candidate', message: `${name} is a candidate; it is not released yet.` }]
-  if (version.status === 'yanked') return [{ code: 'yanked', message: `${name} was yanked: ${version.statusReason ?? 'no reason was given'}. Ranges skip it.` }]
+  if (version.status === 'yanked')
+    return [{ code: 'yanked', message: `${name} was yanked: ${version.statusReason ?? 'no reason was given'}. Ranges skip it.` }]
   if (version.status === 'deprecated') return [deprecation(skill, version)]
   const ceiling = skill.stable.get(version.line)
-  if (ceiling === undefined || version.semver.compare(ceiling.semver) > 0) return [{ code: 'above_stable', message: `${name} is above what its line serves (${ceiling?.version ?? 'nothing'}).` }]
+  if (ceiling === undefined || version.semver.compare(ceiling.semver) > 0)
+    return [{ code: 'above_stable', message: `${name} is above what its line serves (${ceiling?.version ?? 'nothing'}).` }]
   return []
 }
 
 function deprecation(skill: SkillRecord, version: VersionRecord): Warning {
   const sunset = version.sunsetAt === null ? '' : ` It goes away on ${version.sunsetAt.slice(0, 10)}.`
-  return { code: 'deprecated', message: `${skill.name} ${version.version} is deprecated: ${version.statusReason ?? 'no reason was given'}.${sunset}` }
+  return {
+    code: 'deprecated',
+    message: `${skill.name} ${version.version} is deprecated: ${version.statusReason ?? 'no reason was given'}.${sunset}`,
+  }
 }
 
 type Exposure = { readonly via?: Via; readonly coin?: Coin; readonly warning?: Warning }
 
 function expose(rollout: RolloutRecord, candidate: VersionRecord, context: ResolveContext): Exposure {
-  if (!context.holds(candidate)) return { warning: { code: 'canary_not_permitted', message: `The candidate ${candidate.version} needs tags this agent does not hold; it stays on stable.` } }
+  if (!context.holds(candidate))
+    return {
+      warning: {
+        code: 'canary_not_permitted',
+        message: `The candidate ${candidate.version} needs tags this agent does not hold; it stays on stable.`,
+      },
+    }
   if (rollout.deny.includes(context.agentId)) return {}
   if (rollout.allow.includes(context.agentId)) return { via: 'allow' }
   if (rollout.basisPoints >= 10_000) return { via: 'canary' }
   if (rollout.basisPoints <= 0) return {}
   const unitValue = context.units[rollout.unit]
-  if (unitValue === undefined || unitValue === '') return { warning: { code: 'no_sticky_key', message: `The canary of ${candidate.version} is by ${rollout.unit}, and this request names none; it stays on stable.` } }
+  if (unitValue === undefined || unitValue === '')
+    return {
+      warning: {
+        code: 'no_sticky_key',
+        message: `The canary of ${candidate.version} is by ${rollout.unit}, and this request names none; it stays on stable.`,
+      },
+    }
   const inside = bucketOf(rollout.salt, rollout.unit, unitValue) < rollout.basisPoints
   const coin: Coin = { rolloutId: rollout.id, arm: inside ? 'canary' : 'stable', unitKind: rollout.unit, unitValue }
   return inside ? { via: 'canary', coin } : { coin }

@@ -1,9 +1,24 @@
-import type { AgentRecord, ConnectionRecord, GrantRecord, KeyRecord, RolloutRecord, SkillRecord, Snapshot, VersionRecord } from './records.ts'
+import type {
+  AgentRecord,
+  ConnectionRecord,
+  GrantRecord,
+  KeyRecord,
+  RolloutRecord,
+  SkillRecord,
+  Snapshot,
+  VersionRecord,
+} from './records.ts'
 import { groupBy } from './group-by.ts'
 import { nameKey } from './names.ts'
 
 /** A skill's own row. */
-export type SkillRow = { readonly id: string; readonly name: string; readonly team: string | null; readonly position: number; readonly revision: number }
+export type SkillRow = {
+  readonly id: string
+  readonly name: string
+  readonly team: string | null
+  readonly position: number
+  readonly revision: number
+}
 
 /** A line's stable pointer. */
 export type LineRow = { readonly skillId: string; readonly line: string; readonly stable: string | null }
@@ -26,7 +41,15 @@ export type Changes = {
 }
 
 /** A catalogue with nothing in it. */
-export const emptySnapshot: Snapshot = { revision: 0, skills: new Map(), ordered: [], agents: new Map(), keys: new Map(), requirements: new Map(), connections: new Map() }
+export const emptySnapshot: Snapshot = {
+  revision: 0,
+  skills: new Map(),
+  ordered: [],
+  agents: new Map(),
+  keys: new Map(),
+  requirements: new Map(),
+  connections: new Map(),
+}
 
 /** The catalogue after some changes; the one before stays as it is. A change older than the catalogue changes nothing. */
 export function applyChanges(before: Snapshot, changes: Changes): Snapshot {
@@ -57,13 +80,23 @@ function applySkills(before: Snapshot, changes: Changes): ReadonlyMap<string, Sk
     const old = known.get(id)
     const row = rows.get(id) ?? old
     if (row === undefined) continue
-    const skill = assembleSkill(row, old, { versions: versions.get(id) ?? [], lines: lines.get(id) ?? [], rollouts: rollouts.get(id) ?? [], revision: changes.revision })
+    const skill = assembleSkill(row, old, {
+      versions: versions.get(id) ?? [],
+      lines: lines.get(id) ?? [],
+      rollouts: rollouts.get(id) ?? [],
+      revision: changes.revision,
+    })
     next.set(skill.key, skill)
   }
   return next
 }
 
-type SkillParts = { readonly versions: readonly VersionRecord[]; readonly lines: readonly LineRow[]; readonly rollouts: readonly RolloutRecord[]; readonly revision: number }
+type SkillParts = {
+  readonly versions: readonly VersionRecord[]
+  readonly lines: readonly LineRow[]
+  readonly rollouts: readonly RolloutRecord[]
+  readonly revision: number
+}
 
 function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts: SkillParts): SkillRecord {
   const byVersion = new Map([...(old?.byVersion ?? []), ...parts.versions.map((version) => [version.version, version] as const)])
@@ -79,7 +112,9 @@ function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts: Skill
     if (record !== undefined) stable.set(line, record)
   }
   const rollouts = new Map([...(old?.rollouts ?? []), ...parts.rollouts].map((rollout) => [rollout.id, rollout]))
-  const active = [...rollouts.values()].filter((rollout) => rollout.state === 'running' || rollout.state === 'paused' || rollout.state === 'scheduled')
+  const active = [...rollouts.values()].filter(
+    (rollout) => rollout.state === 'running' || rollout.state === 'paused' || rollout.state === 'scheduled',
+  )
   const shown = versions.filter((version) => version.status === 'released' || version.status === 'deprecated')
   return {
     id: row.id,
@@ -91,7 +126,7 @@ function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts: Skill
     versions,
     byVersion,
     stable,
-    rollouts: active.sort((a, b) => (byVersion.get(b.candidate)?.semver.compare(byVersion.get(a.candidate)?.semver ?? '0.0.0') ?? 0)),
+    rollouts: active.sort((a, b) => byVersion.get(b.candidate)?.semver.compare(byVersion.get(a.candidate)?.semver ?? '0.0.0') ?? 0),
     private: shown.length === 0 || shown.some((version) => version.manifest.private),
   }
 }
@@ -104,7 +139,10 @@ function applyAgents(before: Snapshot, changes: Changes): ReadonlyMap<string, Ag
     const agent = next.get(agentId)
     if (agent === undefined) continue
     const ids = new Set(changed.map((grant) => grant.id))
-    next.set(agentId, { ...agent, grants: [...agent.grants.filter((grant) => !ids.has(grant.id)), ...changed.filter((grant) => !grant.removed)] })
+    next.set(agentId, {
+      ...agent,
+      grants: [...agent.grants.filter((grant) => !ids.has(grant.id)), ...changed.filter((grant) => !grant.removed)],
+    })
   }
   return next
 }

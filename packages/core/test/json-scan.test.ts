@@ -17,15 +17,22 @@ describe('the scan of a JSON text', () => {
     expect(scanJson(text, 3 + (rule === 'depth' ? 0 : 20))).toMatchObject({ rule, path })
   })
   it('lets through whatever JSON.parse keeps', () => {
-    fc.assert(fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
-      const text = JSON.stringify(value)
-      const found = scanJson(text, 64)
-      const hasOddity = /\\u0000|\\ud[89a-f]/i.test(text) || /\d{16,}/.test(text.replace(/"(?:[^"\\]|\\.)*"/g, ''))
-      return found === undefined || hasOddity
-    }), { numRuns: 2000 })
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
+        const text = JSON.stringify(value)
+        const found = scanJson(text, 64)
+        const hasOddity = /\\u0000|\\ud[89a-f]/i.test(text) || /\d{16,}/.test(text.replace(/"(?:[^"\\]|\\.)*"/g, ''))
+        return found === undefined || hasOddity
+      }),
+      { numRuns: 2000 },
+    )
   })
   it('takes the largest safe integer, and text that looks like trouble inside strings', () => {
-    expect([scanJson('[9007199254740991,-9007199254740991,1.5e10]', 64), scanJson(String.raw`{"t":"{\"a\":1,\"a\":99999999999999999999}"}`, 64), scanJson('"\\ud83e\\udd16"', 64)]).toEqual([undefined, undefined, undefined])
+    expect([
+      scanJson('[9007199254740991,-9007199254740991,1.5e10]', 64),
+      scanJson(String.raw`{"t":"{\"a\":1,\"a\":99999999999999999999}"}`, 64),
+      scanJson('"\\ud83e\\udd16"', 64),
+    ]).toEqual([undefined, undefined, undefined])
   })
   it('writes one text for equal values', () => {
     expect(canonicalJson({ b: [1, { d: undefined, c: 'x' }], a: null })).toBe('{"a":null,"b":[1,{"c":"x"}]}')

@@ -1,21 +1,49 @@
-import { bucketOf, honourExpected, parseRange, Refusal, resolve, type ResolveContext, type Resolved, type SkillRecord } from '@repertoire/core'
+import {
+  bucketOf,
+  honourExpected,
+  parseRange,
+  Refusal,
+  resolve,
+  type ResolveContext,
+  type Resolved,
+  type SkillRecord,
+} from '@repertoire/core'
 import { describe, expect, it } from 'vitest'
 import { skillOf } from './skill-fixture.ts'
 
 const skill = skillOf({
   versions: [
-    { version: '0.9.0', status: 'deprecated', reason: 'old' }, { version: '1.0.8', status: 'yanked', formerStatus: 'released', reason: 'it miscounted' }, { version: '1.0.9', status: 'blocked', reason: 'it leaked', replacement: '1.2.4' },
-    { version: '1.1.3' }, { version: '1.2.4' }, { version: '1.3.0', status: 'candidate', team: 'authors' }, { version: '2.0.0' }, { version: '2.1.0', status: 'candidate' }, { version: '1.3.1-rc.1', status: 'released' },
+    { version: '0.9.0', status: 'deprecated', reason: 'old' },
+    { version: '1.0.8', status: 'yanked', formerStatus: 'released', reason: 'it miscounted' },
+    { version: '1.0.9', status: 'blocked', reason: 'it leaked', replacement: '1.2.4' },
+    { version: '1.1.3' },
+    { version: '1.2.4' },
+    { version: '1.3.0', status: 'candidate', team: 'authors' },
+    { version: '2.0.0' },
+    { version: '2.1.0', status: 'candidate' },
+    { version: '1.3.1-rc.1', status: 'released' },
   ],
   stable: { '0.9': '0.9.0', '1': '1.2.4', '2': '2.0.0' },
-  rollouts: [{ id: 'r1', candidate: '1.3.0', basisPoints: 1000, allow: ['vip'], deny: ['bank'] }, { id: 'r2', line: '2', candidate: '2.1.0', basisPoints: 500 }],
+  rollouts: [
+    { id: 'r1', candidate: '1.3.0', basisPoints: 1000, allow: ['vip'], deny: ['bank'] },
+    { id: 'r2', line: '2', candidate: '2.1.0', basisPoints: 500 },
+  ],
 })
 
-const as = (agentId: string, more: Partial<ResolveContext> = {}): ResolveContext => ({ agentId, team: null, pinsCandidates: false, holds: () => true, units: { agent: agentId }, ...more })
+const as = (agentId: string, more: Partial<ResolveContext> = {}): ResolveContext => ({
+  agentId,
+  team: null,
+  pinsCandidates: false,
+  holds: () => true,
+  units: { agent: agentId },
+  ...more,
+})
 const outside = Array.from({ length: 200 }, (_, n) => `agent-${n}`).find((name) => bucketOf('01JAB-salt', 'agent', name) >= 1000) ?? ''
 const inside = Array.from({ length: 200 }, (_, n) => `agent-${n}`).find((name) => bucketOf('01JAB-salt', 'agent', name) < 500) ?? ''
-const get = (range: string | string[], context = as(outside), of: SkillRecord = skill): Resolved => resolve(of, [range].flat().map(parseRange), context)
-const say = (resolved: Resolved): string => `${resolved.version.version} ${resolved.via}${resolved.warnings.map((warning) => ` ${warning.code}`).join('')}`
+const get = (range: string | string[], context = as(outside), of: SkillRecord = skill): Resolved =>
+  resolve(of, [range].flat().map(parseRange), context)
+const say = (resolved: Resolved): string =>
+  `${resolved.version.version} ${resolved.via}${resolved.warnings.map((warning) => ` ${warning.code}`).join('')}`
 const no = (range: string | string[], context = as(outside), of: SkillRecord = skill): Refusal => {
   try {
     get(range, context, of)
@@ -62,19 +90,36 @@ describe('the decision table', () => {
   })
   it('what is above its line’s stable is not chosen, and ranges below it are served', () => {
     const late = skillOf({ versions: [{ version: '1.2.5' }, { version: '1.4.0' }, { version: '1.5.0' }], stable: { '1': '1.4.0' } })
-    expect([say(get('^1', as('a'), late)), say(get('~1.2', as('a'), late)), no('^1.5', as('a'), late).hint]).toEqual(['1.4.0 stable', '1.2.5 stable', expect.stringContaining('1.5.0 is above its line')])
+    expect([say(get('^1', as('a'), late)), say(get('~1.2', as('a'), late)), no('^1.5', as('a'), late).hint]).toEqual([
+      '1.4.0 stable',
+      '1.2.5 stable',
+      expect.stringContaining('1.5.0 is above its line'),
+    ])
   })
   it('every range that was given binds, exact pins included', () => {
     expect(say(get(['^1', '<1.2']))).toBe('1.1.3 stable')
     expect(say(get(['^1', '1.2.4']))).toBe('1.2.4 pinned')
-    expect([no(['^2', '1.2.4']).code, no(['1.2.4', '1.1.3']).message]).toEqual(['NO_MATCHING_VERSION', 'No version of skill satisfies all of 1.2.4 and 1.1.3.'])
+    expect([no(['^2', '1.2.4']).code, no(['1.2.4', '1.1.3']).message]).toEqual([
+      'NO_MATCHING_VERSION',
+      'No version of skill satisfies all of 1.2.4 and 1.1.3.',
+    ])
   })
   it('a rolled-back candidate is pinned by those alone who could pin it before', () => {
-    const back = skillOf({ versions: [{ version: '1.0.0' }, { version: '1.1.0', status: 'yanked', formerStatus: 'candidate' }], stable: { '1': '1.0.0' } })
-    expect([no('1.1.0', as('a'), back).code, say(get('1.1.0', as('op', { pinsCandidates: true }), back))]).toEqual(['VERSION_NOT_FOUND', '1.1.0 pinned yanked'])
+    const back = skillOf({
+      versions: [{ version: '1.0.0' }, { version: '1.1.0', status: 'yanked', formerStatus: 'candidate' }],
+      stable: { '1': '1.0.0' },
+    })
+    expect([no('1.1.0', as('a'), back).code, say(get('1.1.0', as('op', { pinsCandidates: true }), back))]).toEqual([
+      'VERSION_NOT_FOUND',
+      '1.1.0 pinned yanked',
+    ])
   })
   it('the coin is kept exactly when it was flipped', () => {
-    expect([get('^1.2.0', as(outside)).coin, get('^1.2.0', as('vip')).coin, get('~1.1.0').coin]).toEqual([{ rolloutId: 'r1', arm: 'stable', unitKind: 'agent', unitValue: outside }, null, null])
+    expect([get('^1.2.0', as(outside)).coin, get('^1.2.0', as('vip')).coin, get('~1.1.0').coin]).toEqual([
+      { rolloutId: 'r1', arm: 'stable', unitKind: 'agent', unitValue: outside },
+      null,
+      null,
+    ])
   })
 })
 
@@ -84,13 +129,24 @@ describe('an expected version', () => {
     return say(honourExpected(skill, { version, ranges, resolved: resolve(skill, ranges, as(agent)) }, as(agent)))
   }
   it('is run while it can be served, also a candidate whose cohort holds the unit', () => {
-    expect([honour('1.2.4', '^1'), honour('1.1.3', '^1'), honour('1.3.0', '^1', inside)]).toEqual(['1.2.4 stable', '1.1.3 session', '1.3.0 canary'])
+    expect([honour('1.2.4', '^1'), honour('1.1.3', '^1'), honour('1.3.0', '^1', inside)]).toEqual([
+      '1.2.4 stable',
+      '1.1.3 session',
+      '1.3.0 canary',
+    ])
   })
   it('is refused when it is yanked, blocked, out of range, or a candidate of others', () => {
-    for (const version of ['1.0.8', '1.0.9', '2.0.0', '1.3.0', '9.9.9']) expect(() => honour(version, '^1')).toThrow(expect.objectContaining({ code: 'VERSION_CHANGED' }))
+    for (const version of ['1.0.8', '1.0.9', '2.0.0', '1.3.0', '9.9.9'])
+      expect(() => honour(version, '^1')).toThrow(expect.objectContaining({ code: 'VERSION_CHANGED' }))
   })
   it('is run as the resolved one where both have the same schema', () => {
-    const twin = skillOf({ versions: [{ version: '1.0.0', schema: 's', status: 'yanked' }, { version: '1.0.1', schema: 's' }], stable: { '1': '1.0.1' } })
+    const twin = skillOf({
+      versions: [
+        { version: '1.0.0', schema: 's', status: 'yanked' },
+        { version: '1.0.1', schema: 's' },
+      ],
+      stable: { '1': '1.0.1' },
+    })
     const ranges = [parseRange('^1')]
     expect(say(honourExpected(twin, { version: '1.0.0', ranges, resolved: resolve(twin, ranges, as('a')) }, as('a')))).toBe('1.0.1 stable')
   })

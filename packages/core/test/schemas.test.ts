@@ -1,4 +1,12 @@
-import { checkCompatibility, compileSchema, declaredPaths, explainViolations, parseExact, validatorFor, type VersionSchemas } from '@repertoire/core'
+import {
+  checkCompatibility,
+  compileSchema,
+  declaredPaths,
+  explainViolations,
+  parseExact,
+  validatorFor,
+  type VersionSchemas,
+} from '@repertoire/core'
 import { describe, expect, it } from 'vitest'
 
 describe('validation', () => {
@@ -18,8 +26,17 @@ describe('validation', () => {
     expect(performance.now() - started).toBeLessThan(4000)
   })
   it('keeps several patterns of one schema apart', () => {
-    const schema = { type: 'object', properties: { a: { pattern: '^a+$' }, b: { pattern: '^b+$' } }, patternProperties: { '^x-': { pattern: '^c' } } }
-    expect([accepts(schema, { a: 'aa', b: 'bb', 'x-1': 'c' }), accepts(schema, { a: 'bb' }), accepts(schema, { b: 'aa' }), accepts(schema, { 'x-1': 'a' })]).toEqual([true, false, false, false])
+    const schema = {
+      type: 'object',
+      properties: { a: { pattern: '^a+$' }, b: { pattern: '^b+$' } },
+      patternProperties: { '^x-': { pattern: '^c' } },
+    }
+    expect([
+      accepts(schema, { a: 'aa', b: 'bb', 'x-1': 'c' }),
+      accepts(schema, { a: 'bb' }),
+      accepts(schema, { b: 'aa' }),
+      accepts(schema, { 'x-1': 'a' }),
+    ]).toEqual([true, false, false, false])
   })
   it('shares no $id between schemas', () => {
     compileSchema('{"$id":"https://team.example/secret","type":"object","properties":{"a":{"const":1}}}')
@@ -34,26 +51,59 @@ describe('validation', () => {
 describe('what is said of a violation', () => {
   const explain = (schema: object, value: unknown): unknown[] => explainViolations(compileSchema(JSON.stringify(schema)).problemsOf(value))
   it('tells a missing and an unknown property as one rename', () => {
-    expect(explain({ type: 'object', properties: { order_id: {} }, required: ['order_id'], additionalProperties: false }, { orderId: 1 })).toEqual([
-      { path: '/orderId', rule: 'required', expected: 'order_id', got: 'orderId', did_you_mean: 'order_id', fix: 'rename orderId to order_id' },
+    expect(
+      explain({ type: 'object', properties: { order_id: {} }, required: ['order_id'], additionalProperties: false }, { orderId: 1 }),
+    ).toEqual([
+      {
+        path: '/orderId',
+        rule: 'required',
+        expected: 'order_id',
+        got: 'orderId',
+        did_you_mean: 'order_id',
+        fix: 'rename orderId to order_id',
+      },
     ])
   })
   it('tells one branch of a union, allowed values, types, and at most ten things', () => {
-    expect(explain({ type: 'object', properties: { s: { enum: ['a', 'b'] } } }, { s: 'c' })).toEqual([{ path: '/s', rule: 'enum', allowed: ['a', 'b'], got: '"c"' }])
-    expect(explain({ type: 'object', properties: { v: { oneOf: [{ type: 'object', required: ['x', 'y', 'z'] }, { type: 'string' }] } } }, { v: {} })).toHaveLength(1)
-    expect(explain({ type: 'object', additionalProperties: { type: 'string' } }, Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, n])))).toHaveLength(10)
+    expect(explain({ type: 'object', properties: { s: { enum: ['a', 'b'] } } }, { s: 'c' })).toEqual([
+      { path: '/s', rule: 'enum', allowed: ['a', 'b'], got: '"c"' },
+    ])
+    expect(
+      explain(
+        { type: 'object', properties: { v: { oneOf: [{ type: 'object', required: ['x', 'y', 'z'] }, { type: 'string' }] } } },
+        { v: {} },
+      ),
+    ).toHaveLength(1)
+    expect(
+      explain(
+        { type: 'object', additionalProperties: { type: 'string' } },
+        Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, n])),
+      ),
+    ).toHaveLength(10)
   })
   it('suggests the property that was meant', () => {
     expect(explain({ type: 'object', properties: { amount: {} }, additionalProperties: false }, { amout: 1 })).toEqual([
-      { path: '/amout', rule: 'additionalProperties', got: 'amout', allowed: ['amount'], fix: 'rename amout to amount', did_you_mean: 'amount' },
+      {
+        path: '/amout',
+        rule: 'additionalProperties',
+        got: 'amout',
+        allowed: ['amount'],
+        fix: 'rename amout to amount',
+        did_you_mean: 'amount',
+      },
     ])
   })
 })
 
 describe('compatibility', () => {
-  const version = (text: string, input: object, output: object | null = null): VersionSchemas => ({ semver: parseExact(text) ?? ({} as never), inputSchema: JSON.stringify(input), outputSchema: output === null ? null : JSON.stringify(output) })
+  const version = (text: string, input: object, output: object | null = null): VersionSchemas => ({
+    semver: parseExact(text) ?? ({} as never),
+    inputSchema: JSON.stringify(input),
+    outputSchema: output === null ? null : JSON.stringify(output),
+  })
   const props = (...names: string[]): object => ({ type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) })
-  const verdict = (next: VersionSchemas, ...published: VersionSchemas[]): string[] => checkCompatibility(next, published).map((finding) => `${finding.message} → ${finding.fix ?? ''}`)
+  const verdict = (next: VersionSchemas, ...published: VersionSchemas[]): string[] =>
+    checkCompatibility(next, published).map((finding) => `${finding.message} → ${finding.fix ?? ''}`)
 
   it('lets a minor add, and a major do anything', () => {
     expect(verdict(version('1.1.0', props('a', 'b')), version('1.0.0', props('a')))).toEqual([])
@@ -66,12 +116,23 @@ describe('compatibility', () => {
     expect(verdict(version('1.1.0', props('a'), null), version('1.0.0', props('a'), props('x')))[0]).toContain('declares x')
   })
   it('compares with successors too when a version is published late', () => {
-    expect(verdict(version('1.1.0', props('a', 'b')), version('1.2.0', props('a')))[0]).toContain('the input of 1.1.0 declares b, and 1.2.0 does not')
+    expect(verdict(version('1.1.0', props('a', 'b')), version('1.2.0', props('a')))[0]).toContain(
+      'the input of 1.1.0 declares b, and 1.2.0 does not',
+    )
   })
   it('refuses a patch that changes a schema, and lets descriptions and key order change', () => {
-    expect(verdict(version('1.0.1', { type: 'object', properties: { a: { type: 'string' } } }), version('1.0.0', props('a')))[0]).toContain('a patch changes no schema')
-    expect(verdict(version('1.0.1', { properties: { a: { description: 'new' } }, type: 'object', title: 'T' }), version('1.0.0', props('a')))).toEqual([])
-    expect(verdict(version('1.0.1', { type: 'object', properties: { description: {} } }), version('1.0.0', { type: 'object', properties: {} }))[0]).toContain('a patch changes no schema')
+    expect(verdict(version('1.0.1', { type: 'object', properties: { a: { type: 'string' } } }), version('1.0.0', props('a')))[0]).toContain(
+      'a patch changes no schema',
+    )
+    expect(
+      verdict(version('1.0.1', { properties: { a: { description: 'new' } }, type: 'object', title: 'T' }), version('1.0.0', props('a'))),
+    ).toEqual([])
+    expect(
+      verdict(
+        version('1.0.1', { type: 'object', properties: { description: {} } }),
+        version('1.0.0', { type: 'object', properties: {} }),
+      )[0],
+    ).toContain('a patch changes no schema')
   })
   it('takes minor for major below 1.0', () => {
     expect(verdict(version('0.2.0', props('b')), version('0.1.0', props('a')))).toEqual([])
@@ -79,7 +140,12 @@ describe('compatibility', () => {
     expect(verdict(version('0.1.1', props('a', 'b')), version('0.1.0', props('a')))).toEqual([])
   })
   it('sees declared paths through references, combinations and arrays', () => {
-    const schema = { type: 'object', properties: { items: { type: 'array', items: { $ref: '#/$defs/item' } } }, allOf: [{ properties: { extra: {} } }], $defs: { item: { properties: { price: {}, child: { $ref: '#/$defs/item' } } } } }
+    const schema = {
+      type: 'object',
+      properties: { items: { type: 'array', items: { $ref: '#/$defs/item' } } },
+      allOf: [{ properties: { extra: {} } }],
+      $defs: { item: { properties: { price: {}, child: { $ref: '#/$defs/item' } } } },
+    }
     expect([...declaredPaths(schema)].sort()).toEqual(['extra', 'items', 'items[].child', 'items[].price'])
   })
 })

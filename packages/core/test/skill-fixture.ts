@@ -1,24 +1,79 @@
 import type { VersionStatus } from '@repertoire/contract'
-import { applyChanges, emptySnapshot, lineOf, parseExact, type RolloutRecord, type SkillRecord, type Snapshot, type VersionRecord } from '@repertoire/core'
+import {
+  applyChanges,
+  emptySnapshot,
+  lineOf,
+  parseExact,
+  type RolloutRecord,
+  type SkillRecord,
+  type Snapshot,
+  type VersionRecord,
+} from '@repertoire/core'
 
 /** A version as a test says it; everything else is filled in. */
-export type VersionSketch = { readonly version: string; readonly status?: VersionStatus; readonly formerStatus?: VersionStatus; readonly reason?: string; readonly replacement?: string; readonly permission?: string[]; readonly isPrivate?: boolean; readonly schema?: string; readonly team?: string }
+export type VersionSketch = {
+  readonly version: string
+  readonly status?: VersionStatus
+  readonly formerStatus?: VersionStatus
+  readonly reason?: string
+  readonly replacement?: string
+  readonly permission?: string[]
+  readonly isPrivate?: boolean
+  readonly schema?: string
+  readonly team?: string
+}
 
 /** A skill as a test says it. */
-export type SkillSketch = { readonly name?: string; readonly versions: readonly VersionSketch[]; readonly stable: Readonly<Record<string, string>>; readonly rollouts?: readonly Partial<RolloutRecord>[] }
+export type SkillSketch = {
+  readonly name?: string
+  readonly versions: readonly VersionSketch[]
+  readonly stable: Readonly<Record<string, string>>
+  readonly rollouts?: readonly Partial<RolloutRecord>[]
+}
 
 /** A version record from a sketch. */
 export function versionOf(sketch: VersionSketch, skillId = 'skill'): VersionRecord {
   const semver = parseExact(sketch.version)
   if (semver === undefined) throw new Error(`${sketch.version} is no version`)
   return {
-    id: `${skillId}@${sketch.version}`, skillId, version: semver.version, semver, line: lineOf(semver), status: sketch.status ?? 'released', formerStatus: sketch.formerStatus ?? null,
-    statusReason: sketch.reason ?? null, replacement: sketch.replacement ?? null, sunsetAt: null, digest: `sha256:${sketch.version}`, schemaDigest: sketch.schema ?? `schema-${sketch.version}`,
-    inputSchema: '{"type":"object"}', outputSchema: null, extra: {}, defaults: {}, instructions: '', kind: 'code', entry: 'skill.js', files: [], source: 'folder', publishedBy: 'author',
-    publisherTeam: sketch.team ?? null, publishedAt: '2026-01-01T00:00:00.000Z',
+    id: `${skillId}@${sketch.version}`,
+    skillId,
+    version: semver.version,
+    semver,
+    line: lineOf(semver),
+    status: sketch.status ?? 'released',
+    formerStatus: sketch.formerStatus ?? null,
+    statusReason: sketch.reason ?? null,
+    replacement: sketch.replacement ?? null,
+    sunsetAt: null,
+    digest: `sha256:${sketch.version}`,
+    schemaDigest: sketch.schema ?? `schema-${sketch.version}`,
+    inputSchema: '{"type":"object"}',
+    outputSchema: null,
+    extra: {},
+    defaults: {},
+    instructions: '',
+    kind: 'code',
+    entry: 'skill.js',
+    files: [],
+    source: 'folder',
+    publishedBy: 'author',
+    publisherTeam: sketch.team ?? null,
+    publishedAt: '2026-01-01T00:00:00.000Z',
     manifest: {
-      name: 'skill', description: 'x', version: sketch.version, tags: [], permission: sketch.permission ?? [], private: sketch.isPrivate ?? false, core: false, effects: 'read', timeout_ms: 1000, examples: [],
-      errors: [], unlocks: [], approval: 'none',
+      name: 'skill',
+      description: 'x',
+      version: sketch.version,
+      tags: [],
+      permission: sketch.permission ?? [],
+      private: sketch.isPrivate ?? false,
+      core: false,
+      effects: 'read',
+      timeout_ms: 1000,
+      examples: [],
+      errors: [],
+      unlocks: [],
+      approval: 'none',
     },
   }
 }
@@ -31,9 +86,24 @@ export function snapshotOf({ name = 'skill', versions, stable, rollouts = [] }: 
     versions: versions.map((version) => versionOf(version)),
     lines: Object.entries(stable).map(([line, version]) => ({ skillId: 'skill', line, stable: version })),
     rollouts: rollouts.map((rollout, index) => ({
-      id: `rollout-${index}`, skillId: 'skill', line: '1', candidate: '1.3.0', state: 'running', basisPoints: 1000, unit: 'agent', salt: '01JAB-salt', allow: [], deny: [], createdAt: '2026-01-01T00:00:00.000Z', ...rollout,
+      id: `rollout-${index}`,
+      skillId: 'skill',
+      line: '1',
+      candidate: '1.3.0',
+      state: 'running',
+      basisPoints: 1000,
+      unit: 'agent',
+      salt: '01JAB-salt',
+      allow: [],
+      deny: [],
+      createdAt: '2026-01-01T00:00:00.000Z',
+      ...rollout,
     })),
-    agents: [], keys: [], grants: [], requirements: [], connections: [],
+    agents: [],
+    keys: [],
+    grants: [],
+    requirements: [],
+    connections: [],
   })
 }
 

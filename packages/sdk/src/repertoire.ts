@@ -46,7 +46,9 @@ export class Repertoire {
   constructor(options: RepertoireOptions = {}) {
     const environment = typeof process === 'undefined' ? {} : process.env
     const key = options.key ?? environment['REPERTOIRE_KEY'] ?? ''
-    const requires = Object.entries(options.requires ?? {}).map(([name, range]) => `${name}@${range}`).join(', ')
+    const requires = Object.entries(options.requires ?? {})
+      .map(([name, range]) => `${name}@${range}`)
+      .join(', ')
     this.transport = createTransport({
       url: options.url ?? environment['REPERTOIRE_URL'] ?? 'http://127.0.0.1:4000',
       timeoutMs: options.timeoutMs ?? 30_000,
@@ -92,8 +94,14 @@ export class Repertoire {
   /** Calls a skill. A no of the skill itself is thrown too, with `origin: 'skill'`. */
   async call<T = unknown>(name: string, args: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}): Promise<CallResult<T>> {
     const body = present({
-      arguments: args, range: options.range, expect_version: options.expectVersion, dry_run: options.dryRun, timeout_ms: options.timeoutMs, max_result_bytes: options.maxResultBytes,
-      intent: options.intent, labels: options.labels,
+      arguments: args,
+      range: options.range,
+      expect_version: options.expectVersion,
+      dry_run: options.dryRun,
+      timeout_ms: options.timeoutMs,
+      max_result_bytes: options.maxResultBytes,
+      intent: options.intent,
+      labels: options.labels,
     }) as Partial<CallBody>
     const request: RequestOptions = {
       body,
@@ -113,5 +121,7 @@ export class Repertoire {
 }
 
 function present<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> }
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
 }

@@ -17,7 +17,12 @@ export type Answer<T> = { readonly data: T; readonly meta: Meta; readonly status
 export type Transport = { readonly send: <T>(method: string, path: string, options?: RequestOptions) => Promise<Answer<T>> }
 
 /** Where requests go, and what each of them carries. */
-export type TransportOptions = { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly timeoutMs: number; readonly fetch: typeof fetch }
+export type TransportOptions = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly fetch: typeof fetch
+}
 
 const maxRemembered = 200
 const readAttempts = 3
@@ -36,7 +41,13 @@ export function createTransport({ url, headers, timeoutMs, fetch: send }: Transp
     try {
       response = await send(target, {
         method,
-        headers: { accept: 'application/json', ...headers, ...options.headers, ...(options.body === undefined ? {} : { 'content-type': 'application/json' }), ...(known === undefined ? {} : { 'if-none-match': known.etag }) },
+        headers: {
+          accept: 'application/json',
+          ...headers,
+          ...options.headers,
+          ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(known === undefined ? {} : { 'if-none-match': known.etag }),
+        },
         ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
         signal: options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]),
       })
@@ -57,7 +68,8 @@ export function createTransport({ url, headers, timeoutMs, fetch: send }: Transp
         try {
           return await attempt(method, path, options)
         } catch (error) {
-          const mayRetry = method === 'GET' && tries < readAttempts && error instanceof RepertoireError && (error.status === 0 || error.status === 503)
+          const mayRetry =
+            method === 'GET' && tries < readAttempts && error instanceof RepertoireError && (error.status === 0 || error.status === 503)
           if (!mayRetry) throw error
           await new Promise((resolve) => setTimeout(resolve, Math.random() * 100 * 2 ** tries))
         }
@@ -71,21 +83,57 @@ function open<T>(text: string, status: number): Answer<T> {
   try {
     envelope = JSON.parse(text) as Envelope<T>
   } catch {
-    throw new RepertoireError({ code: 'NOT_A_REGISTRY', origin: 'network', effect: 'possible', next: 'ask_human', message: 'What answered does not speak as a registry does.', hint: 'check the address', status })
+    throw new RepertoireError({
+      code: 'NOT_A_REGISTRY',
+      origin: 'network',
+      effect: 'possible',
+      next: 'ask_human',
+      message: 'What answered does not speak as a registry does.',
+      hint: 'check the address',
+      status,
+    })
   }
   if (envelope.ok) return { data: envelope.data, meta: envelope.meta, status }
-  if (envelope.error === undefined || envelope.error === null) throw new RepertoireError({ code: 'NOT_A_REGISTRY', origin: 'network', effect: 'possible', next: 'ask_human', message: 'What answered does not speak as a registry does.', hint: 'check the address', status })
+  if (envelope.error === undefined || envelope.error === null)
+    throw new RepertoireError({
+      code: 'NOT_A_REGISTRY',
+      origin: 'network',
+      effect: 'possible',
+      next: 'ask_human',
+      message: 'What answered does not speak as a registry does.',
+      hint: 'check the address',
+      status,
+    })
   throw new RepertoireError({ ...envelope.error, status, meta: envelope.meta })
 }
 
 function unreachable(base: string, method: string, isLate: boolean): RepertoireError {
   const effect = method === 'GET' ? 'none' : 'possible'
   return isLate
-    ? new RepertoireError({ code: 'NO_ANSWER', origin: 'network', effect, next: 'retry', message: `${base} did not answer in time.`, status: 0 })
-    : new RepertoireError({ code: 'UNREACHABLE', origin: 'network', effect: 'none', next: 'retry', message: `${base} could not be reached.`, hint: 'is the registry running, and is REPERTOIRE_URL right?', status: 0 })
+    ? new RepertoireError({
+        code: 'NO_ANSWER',
+        origin: 'network',
+        effect,
+        next: 'retry',
+        message: `${base} did not answer in time.`,
+        status: 0,
+      })
+    : new RepertoireError({
+        code: 'UNREACHABLE',
+        origin: 'network',
+        effect: 'none',
+        next: 'retry',
+        message: `${base} could not be reached.`,
+        hint: 'is the registry running, and is REPERTOIRE_URL right?',
+        status: 0,
+      })
 }
 
-function remember(remembered: Map<string, { readonly etag: string; readonly answer: Answer<unknown> }>, key: string, entry: { readonly etag: string; readonly answer: Answer<unknown> }): void {
+function remember(
+  remembered: Map<string, { readonly etag: string; readonly answer: Answer<unknown> }>,
+  key: string,
+  entry: { readonly etag: string; readonly answer: Answer<unknown> },
+): void {
   if (remembered.size >= maxRemembered) {
     const oldest = remembered.keys().next().value
     if (oldest !== undefined) remembered.delete(oldest)

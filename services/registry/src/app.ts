@@ -20,12 +20,23 @@ export function createApp(deps: HttpDeps): Hono<DoorEnv> {
   app.use('*', authenticate(deps))
   app.use('*', async (c, next) => {
     if (c.req.url.length <= limits.urlBytes) return next()
-    return respondError(c, new Refusal('INVALID_REQUEST', `The address is longer than ${limits.urlBytes} bytes.`, { details: [{ path: '', rule: 'url_length' }] }))
+    return respondError(
+      c,
+      new Refusal('INVALID_REQUEST', `The address is longer than ${limits.urlBytes} bytes.`, {
+        details: [{ path: '', rule: 'url_length' }],
+      }),
+    )
   })
   for (const route of routes) route.mount(app, deps)
   for (const [path, methods] of methodsByPath()) {
     app.all(honoPath(path), (c) =>
-      respondError(c, new Refusal('METHOD_NOT_ALLOWED', `${c.req.method} is not a method of this path.`, { hint: `use ${methods.join(' or ')}`, headers: { allow: methods.join(', ') } })),
+      respondError(
+        c,
+        new Refusal('METHOD_NOT_ALLOWED', `${c.req.method} is not a method of this path.`, {
+          hint: `use ${methods.join(' or ')}`,
+          headers: { allow: methods.join(', ') },
+        }),
+      ),
     )
   }
   app.notFound((c) => respondError(c, new Refusal('NOT_FOUND', 'There is no such route.', { hint: 'GET /docs lists the routes' })))

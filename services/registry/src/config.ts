@@ -31,12 +31,15 @@ export class ConfigError extends Error {}
 /** Reads and checks the environment; throws one sentence about the first thing that is wrong. */
 export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): ConfigReading {
   const warnings = checkNames(environment)
-  const get = (name: SettingName): string | undefined => (environment[name] === undefined || environment[name] === '' ? undefined : environment[name])
+  const get = (name: SettingName): string | undefined =>
+    environment[name] === undefined || environment[name] === '' ? undefined : environment[name]
   const path = (name: SettingName, fallback: string): string => absolute(get(name) ?? fallback, workingDir)
   const dataDir = path('REPERTOIRE_DATA_DIR', '.data')
   const host = get('REPERTOIRE_HOST') ?? '127.0.0.1'
   if (!isLoopback(host) && get('REPERTOIRE_BEHIND_PROXY') !== '1') {
-    throw new ConfigError(`REPERTOIRE_HOST=${host} is not a loopback address, and keys would travel in the clear: put a proxy with TLS in front and set REPERTOIRE_BEHIND_PROXY=1.`)
+    throw new ConfigError(
+      `REPERTOIRE_HOST=${host} is not a loopback address, and keys would travel in the clear: put a proxy with TLS in front and set REPERTOIRE_BEHIND_PROXY=1.`,
+    )
   }
   const runnerSocket = get('REPERTOIRE_RUNNER_SOCKET')
   return {
@@ -53,7 +56,14 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): 
       runnerSocket: runnerSocket === undefined ? undefined : absolute(runnerSocket, workingDir),
       allowUnsandboxed: choice('REPERTOIRE_ALLOW_UNSANDBOXED', get('REPERTOIRE_ALLOW_UNSANDBOXED') ?? '0', ['0', '1']) === '1',
       replica: (get('REPERTOIRE_REPLICA') ?? `${hostname()}-${process.pid}`).slice(0, 128),
-      logLevel: choice('REPERTOIRE_LOG_LEVEL', get('REPERTOIRE_LOG_LEVEL') ?? 'info', ['trace', 'debug', 'info', 'warn', 'error', 'silent']),
+      logLevel: choice('REPERTOIRE_LOG_LEVEL', get('REPERTOIRE_LOG_LEVEL') ?? 'info', [
+        'trace',
+        'debug',
+        'info',
+        'warn',
+        'error',
+        'silent',
+      ]),
       drainMs: integer('REPERTOIRE_DRAIN_MS', get('REPERTOIRE_DRAIN_MS') ?? '8000', { min: 0, max: 600_000 }),
       environment,
     },
@@ -74,7 +84,8 @@ function checkNames(environment: NodeJS.ProcessEnv): string[] {
 
 function integer(name: SettingName, text: string, { min, max }: { readonly min: number; readonly max: number }): number {
   const value = Number(text)
-  if (!/^\d+$/.test(text) || value < min || value > max) throw new ConfigError(`${name}=${text} is not a whole number from ${min} to ${max}.`)
+  if (!/^\d+$/.test(text) || value < min || value > max)
+    throw new ConfigError(`${name}=${text} is not a whole number from ${min} to ${max}.`)
   return value
 }
 
@@ -86,7 +97,8 @@ function choice<const T extends string>(name: SettingName, text: string, allowed
 
 function databaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) throw new ConfigError('DATABASE_URL is not a Postgres address; write it like postgres://user:password@host:5432/database.')
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
+    throw new ConfigError('DATABASE_URL is not a Postgres address; write it like postgres://user:password@host:5432/database.')
   return text
 }
 

@@ -1,14 +1,27 @@
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 
 /** What is measured at the moment somebody asks. */
-export type Measured = { readonly revision: () => number; readonly snapshotAgeMs: () => number; readonly rowsWaiting: () => number; readonly shownDropped: () => number; readonly skills: () => number }
+export type Measured = {
+  readonly revision: () => number
+  readonly snapshotAgeMs: () => number
+  readonly rowsWaiting: () => number
+  readonly shownDropped: () => number
+  readonly skills: () => number
+}
 
 /** The metrics of this process in the Prometheus text format. */
 export function createMetrics(measured: Measured): () => Promise<{ readonly type: string; readonly text: string }> {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({ name, help, registers: [registry], collect() { this.set(read()) } })
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
   }
   gauge('repertoire_revision', 'Revision of the catalogue this replica holds', measured.revision)
   gauge('repertoire_snapshot_age_seconds', 'Seconds since the database last confirmed it', () => measured.snapshotAgeMs() / 1000)

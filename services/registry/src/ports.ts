@@ -1,7 +1,27 @@
-import type { CallRow, Detail, Effects, ErrorOrigin, ExecutorSpec, Finding, ListCallsQuery, Manifest, Outcome, Role, VersionStatus } from '@repertoire/contract'
+import type { CallRow, Detail, Effects, ExecutorSpec, Finding, Manifest, Role, VersionStatus } from '@repertoire/contract'
 import type {
-  AgentRecord, Caller, CheckedBundle, ConnectionRecord, CredentialRef, GrantRecord, RolloutRecord, SchemasToProve, Snapshot, VersionRecord, VersionSchemas,
+  ConnectionRecord,
+  CredentialRef,
+  RolloutRecord,
+  SchemasToProve,
+  Snapshot,
+  VersionRecord,
+  VersionSchemas,
 } from '@repertoire/core'
+import type {
+  AgentRow,
+  AuditEvent,
+  CallQuery,
+  DeclaredRanges,
+  GrantRow,
+  KeyRow,
+  NewCallRow,
+  NewKey,
+  NewVersion,
+  Page,
+  ShownEvent,
+  VersionState,
+} from './stored.ts'
 
 /** Everything the service asks of the world. Verbs get it as their first argument. */
 export type Deps = {
@@ -37,9 +57,6 @@ export type Store = {
   readonly listGrants: (agentId: string) => Promise<readonly GrantRow[]>
 }
 
-/** Where a page starts, and how long it is. */
-export type Page = { readonly after: string | undefined; readonly limit: number }
-
 /** One transaction. Whoever writes a catalogue row asks for its revision first; lock order is skill, revision, audit. */
 export type Transaction = {
   readonly revision: () => Promise<number>
@@ -47,13 +64,23 @@ export type Transaction = {
     /** Takes the one writer's place for a skill, whether or not it exists. */
     readonly lock: (key: string) => Promise<{ readonly id: string; readonly name: string; readonly team: string | null } | undefined>
     readonly lookAlikes: (lookAlikeKey: string) => Promise<readonly string[]>
-    readonly insert: (skill: { readonly id: string; readonly name: string; readonly team: string | null; readonly at: Date }) => Promise<void>
+    readonly insert: (skill: {
+      readonly id: string
+      readonly name: string
+      readonly team: string | null
+      readonly at: Date
+    }) => Promise<void>
   }
   readonly versions: {
     readonly find: (skillId: string, version: string) => Promise<VersionState | undefined>
     readonly schemasOf: (skillId: string) => Promise<readonly VersionSchemas[]>
     readonly insert: (version: NewVersion) => Promise<void>
-    readonly setStatus: (change: { readonly id: string; readonly status: VersionStatus; readonly reason: string | null; readonly at: Date }) => Promise<void>
+    readonly setStatus: (change: {
+      readonly id: string
+      readonly status: VersionStatus
+      readonly reason: string | null
+      readonly at: Date
+    }) => Promise<void>
     /** Says that the operator's own folder holds this version, so that its code may run. */
     readonly adopt: (id: string) => Promise<void>
   }
@@ -78,44 +105,17 @@ export type Transaction = {
   }
   readonly requirements: { readonly replace: (declared: DeclaredRanges) => Promise<void> }
   readonly connections: {
-    readonly insert: (connection: { readonly name: string; readonly baseUrl: string; readonly headers: Record<string, CredentialRef>; readonly at: Date; readonly by: string }) => Promise<boolean>
+    readonly insert: (connection: {
+      readonly name: string
+      readonly baseUrl: string
+      readonly headers: Record<string, CredentialRef>
+      readonly at: Date
+      readonly by: string
+    }) => Promise<boolean>
     readonly remove: (name: string, at: Date) => Promise<boolean>
   }
   readonly audit: { readonly append: (event: AuditEvent) => Promise<void> }
 }
-
-/** What a transaction needs to know of a version. */
-export type VersionState = { readonly id: string; readonly version: string; readonly status: VersionStatus; readonly digest: string; readonly schemaDigest: string; readonly line: string; readonly source: 'folder' | 'api' }
-
-/** A version about to be stored. */
-export type NewVersion = {
-  readonly id: string
-  readonly skillId: string
-  readonly checked: CheckedBundle
-  readonly files: ReadonlyMap<string, Uint8Array>
-  readonly source: 'folder' | 'api'
-  readonly publishedBy: string
-  readonly publisherTeam: string | null
-  readonly at: Date
-}
-
-/** An agent as a row. */
-export type AgentRow = Omit<AgentRecord, 'grants'> & { readonly createdAt: Date }
-
-/** A key as a row, without its secret. */
-export type KeyRow = { readonly id: string; readonly agentId: string; readonly kind: string; readonly tail: string; readonly createdAt: Date; readonly expiresAt: Date | null; readonly revokedAt: Date | null }
-
-/** A key about to be stored. */
-export type NewKey = { readonly id: string; readonly agentId: string; readonly kind: string; readonly hash: string; readonly tail: string; readonly at: Date; readonly by: string; readonly expiresAt: Date | null }
-
-/** A grant as a row. */
-export type GrantRow = Omit<GrantRecord, 'expiresAt'> & { readonly reason: string; readonly grantedBy: string; readonly createdAt: Date; readonly expiresAt: Date | null }
-
-/** All the ranges one instance of an agent declares. */
-export type DeclaredRanges = { readonly agentId: string; readonly instance: string; readonly requires: ReadonlyMap<string, { readonly skill: string; readonly range: string }>; readonly at: Date }
-
-/** One audit event. */
-export type AuditEvent = { readonly caller: Caller; readonly action: string; readonly subject: string; readonly reason?: string; readonly before?: unknown; readonly after?: unknown; readonly at: Date }
 
 /** The call log: an acknowledged row is durable. */
 export type CallLog = {
@@ -129,15 +129,6 @@ export type CallLog = {
 
 /** What is shown to agents, compactly and without a promise. */
 export type ShownLog = { readonly note: (event: ShownEvent) => void; readonly dropped: () => number }
-
-/** One list, search or load. */
-export type ShownEvent = { readonly kind: 'list' | 'search' | 'load'; readonly agentId: string; readonly session: string | null; readonly revision: number; readonly query: string; readonly items: readonly string[] }
-
-/** A row about to be logged; payloads are the exact bytes. */
-export type NewCallRow = Omit<CallRow, 'input' | 'output' | 'ts'> & { readonly ts: Date; readonly input: Uint8Array | null; readonly output: Uint8Array | null; readonly idempotency_key_hash: string | null }
-
-/** A window of the log, filters, and where to go on. */
-export type CallQuery = Omit<ListCallsQuery, 'from' | 'to' | 'cursor'> & { readonly from: Date; readonly to: Date; readonly before: string | undefined }
 
 /** What carries calls out, by kind. */
 export type Executors = Readonly<Record<ExecutorSpec['kind'], Executor>>
@@ -159,20 +150,47 @@ export type Execution = {
 /** How an attempt ended. `json` is what came back, byte for byte. */
 export type ExecutorResult =
   | { readonly kind: 'result'; readonly json: Uint8Array }
-  | { readonly kind: 'skill_error'; readonly code: string; readonly message: string; readonly retryable: boolean; readonly details: readonly Detail[] }
-  | { readonly kind: 'failed'; readonly code: 'EXECUTOR_FAILED' | 'EXECUTOR_UNREACHABLE' | 'TIMEOUT' | 'BUSY' | 'CAGE_MISSING'; readonly reason: string; readonly message: string; readonly details: readonly Detail[] }
-
-/** What a finished call says of itself, beside its payload. */
-export type CallEnding = { readonly outcome: Outcome; readonly errorCode: string | null; readonly errorOrigin: ErrorOrigin | null; readonly errorMessage: string | null }
+  | {
+      readonly kind: 'skill_error'
+      readonly code: string
+      readonly message: string
+      readonly retryable: boolean
+      readonly details: readonly Detail[]
+    }
+  | {
+      readonly kind: 'failed'
+      readonly code: 'EXECUTOR_FAILED' | 'EXECUTOR_UNREACHABLE' | 'TIMEOUT' | 'BUSY' | 'CAGE_MISSING'
+      readonly reason: string
+      readonly message: string
+      readonly details: readonly Detail[]
+    }
 
 /** Idempotency keys: who runs, who waits, who gets the first answer. */
 export type Claims = {
-  readonly claim: (claim: { readonly agentId: string; readonly skill: string; readonly keyHash: string; readonly requestHash: string; readonly effects: Effects; readonly leaseMs: number }) => Promise<ClaimVerdict>
-  readonly complete: (claim: { readonly agentId: string; readonly skill: string; readonly keyHash: string; readonly answer: Uint8Array; readonly row: NewCallRow }) => Promise<void>
+  readonly claim: (claim: {
+    readonly agentId: string
+    readonly skill: string
+    readonly keyHash: string
+    readonly requestHash: string
+    readonly effects: Effects
+    readonly leaseMs: number
+  }) => Promise<ClaimVerdict>
+  readonly complete: (claim: {
+    readonly agentId: string
+    readonly skill: string
+    readonly keyHash: string
+    readonly answer: Uint8Array
+    readonly row: NewCallRow
+  }) => Promise<void>
 }
 
 /** What a key turns out to be. */
-export type ClaimVerdict = { readonly kind: 'mine' } | { readonly kind: 'answered'; readonly answer: Uint8Array; readonly version: string } | { readonly kind: 'in_flight' } | { readonly kind: 'other_request' } | { readonly kind: 'unknown' }
+export type ClaimVerdict =
+  | { readonly kind: 'mine' }
+  | { readonly kind: 'answered'; readonly answer: Uint8Array; readonly version: string }
+  | { readonly kind: 'in_flight' }
+  | { readonly kind: 'other_request' }
+  | { readonly kind: 'unknown' }
 
 /** Whole results that must come back later, sealed. */
 export type Results = {
@@ -181,4 +199,6 @@ export type Results = {
 }
 
 /** Places of skills with a limit on calls at once, across replicas. */
-export type Leases = { readonly acquire: (skill: string, slots: number, deadline: Date) => Promise<{ readonly release: () => Promise<void> } | undefined> }
+export type Leases = {
+  readonly acquire: (skill: string, slots: number, deadline: Date) => Promise<{ readonly release: () => Promise<void> } | undefined>
+}

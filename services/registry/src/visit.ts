@@ -12,7 +12,16 @@ export type Visit = {
 }
 
 /** A visit as the question resolution answers. */
-export function askingOf(visit: Visit, nowMs: number, extra: { readonly range?: string | undefined; readonly session?: string | undefined; readonly tenant?: string | undefined; readonly callId?: string } = {}): Asking {
+export function askingOf(
+  visit: Visit,
+  nowMs: number,
+  extra: {
+    readonly range?: string | undefined
+    readonly session?: string | undefined
+    readonly tenant?: string | undefined
+    readonly callId?: string
+  } = {},
+): Asking {
   const units: Partial<Record<UnitKind, string>> = { agent: visit.caller.id }
   const session = extra.session ?? visit.session
   // The agent's own tenant wins over what the request says.

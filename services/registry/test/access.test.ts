@@ -12,7 +12,19 @@ const code = (reply: { status: number; body: { error: { code: string } | null } 
 describe('agents', () => {
   it('201: an agent is registered, listed, changed, and holds nothing', async () => {
     const made = await registry.send('POST', '/v1/agents', { body: { id: 'bot', name: 'A bot', team: 'desk', domains: ['support'] } })
-    expect([made.status, made.body.data]).toEqual([201, { id: 'bot', name: 'A bot', role: 'agent', team: 'desk', tenant: null, domains: ['support'], disabled: false, created_at: expect.any(String) }])
+    expect([made.status, made.body.data]).toEqual([
+      201,
+      {
+        id: 'bot',
+        name: 'A bot',
+        role: 'agent',
+        team: 'desk',
+        tenant: null,
+        domains: ['support'],
+        disabled: false,
+        created_at: expect.any(String),
+      },
+    ])
     const changed = await registry.send('PATCH', '/v1/agents/bot', { body: { team: null, name: 'The bot' } })
     expect(changed.body.data).toMatchObject({ team: null, name: 'The bot', domains: ['support'] })
     expect((await registry.send('GET', '/v1/agents')).body.data.items.map((agent: { id: string }) => agent.id)).toEqual(['admin', 'bot'])
@@ -31,20 +43,58 @@ describe('agents', () => {
     expect([first, second].map((page) => page.body.data.items[0].id)).toEqual(['admin', 'bot'])
   })
   it('400 INVALID_REQUEST: ids that are none or reserved', async () => {
-    for (const id of ['Bot', '', 'a'.repeat(65), 'self', 'system', '../x']) expect(code(await registry.send('POST', '/v1/agents', { body: { id, name: 'x' } }))).toEqual([400, 'INVALID_REQUEST'])
+    for (const id of ['Bot', '', 'a'.repeat(65), 'self', 'system', '../x'])
+      expect(code(await registry.send('POST', '/v1/agents', { body: { id, name: 'x' } }))).toEqual([400, 'INVALID_REQUEST'])
   })
   it('403 ROLE_REQUIRED: every management route is closed to agents, publishers, operators and auditors', async () => {
     for (const role of ['agent', 'publisher', 'operator', 'auditor']) {
       const key = await registry.agent(`a-${role}`, { role })
-      for (const [method, path] of [['GET', '/v1/agents'], ['POST', '/v1/agents'], ['PATCH', '/v1/agents/bot'], ['POST', '/v1/agents/bot/keys'], ['GET', '/v1/agents/bot/keys'], ['POST', '/v1/agents/bot/grants'], ['GET', '/v1/agents/bot/grants'], ['DELETE', '/v1/agents/bot/grants/x'], ['DELETE', '/v1/agents/bot/keys/x'], ['GET', '/v1/connections'], ['POST', '/v1/connections'], ['DELETE', '/v1/connections/x']] as const) {
-        const body = method === 'POST' || method === 'PATCH' ? { id: 'x', name: 'x', pattern: 'x', reason: 'a long reason', base_url: 'http://127.0.0.1' } : undefined
-        const reply = await registry.send(method, path, { key, ...(body === undefined ? {} : { body: path.endsWith('keys') ? {} : path.endsWith('grants') ? { pattern: 'x', reason: body.reason } : path.endsWith('connections') ? { name: 'x', base_url: body.base_url } : method === 'PATCH' ? { name: 'x' } : { id: 'x', name: 'x' } }) })
+      for (const [method, path] of [
+        ['GET', '/v1/agents'],
+        ['POST', '/v1/agents'],
+        ['PATCH', '/v1/agents/bot'],
+        ['POST', '/v1/agents/bot/keys'],
+        ['GET', '/v1/agents/bot/keys'],
+        ['POST', '/v1/agents/bot/grants'],
+        ['GET', '/v1/agents/bot/grants'],
+        ['DELETE', '/v1/agents/bot/grants/x'],
+        ['DELETE', '/v1/agents/bot/keys/x'],
+        ['GET', '/v1/connections'],
+        ['POST', '/v1/connections'],
+        ['DELETE', '/v1/connections/x'],
+      ] as const) {
+        const body =
+          method === 'POST' || method === 'PATCH'
+            ? { id: 'x', name: 'x', pattern: 'x', reason: 'a long reason', base_url: 'http://127.0.0.1' }
+            : undefined
+        const reply = await registry.send(method, path, {
+          key,
+          ...(body === undefined
+            ? {}
+            : {
+                body: path.endsWith('keys')
+                  ? {}
+                  : path.endsWith('grants')
+                    ? { pattern: 'x', reason: body.reason }
+                    : path.endsWith('connections')
+                      ? { name: 'x', base_url: body.base_url }
+                      : method === 'PATCH'
+                        ? { name: 'x' }
+                        : { id: 'x', name: 'x' },
+              }),
+        })
         expect([role, method, path, ...code(reply)]).toEqual([role, method, path, 403, 'ROLE_REQUIRED'])
       }
     }
   })
   it('404 NOT_FOUND: an agent that is not there', async () => {
-    for (const reply of [await registry.send('PATCH', '/v1/agents/ghost', { body: { name: 'x' } }), await registry.send('POST', '/v1/agents/ghost/keys', { body: {} }), await registry.send('GET', '/v1/agents/ghost/keys'), await registry.send('POST', '/v1/agents/ghost/grants', { body: { pattern: 'smtp', reason: 'a long reason' } })]) expect(code(reply)).toEqual([404, 'NOT_FOUND'])
+    for (const reply of [
+      await registry.send('PATCH', '/v1/agents/ghost', { body: { name: 'x' } }),
+      await registry.send('POST', '/v1/agents/ghost/keys', { body: {} }),
+      await registry.send('GET', '/v1/agents/ghost/keys'),
+      await registry.send('POST', '/v1/agents/ghost/grants', { body: { pattern: 'smtp', reason: 'a long reason' } }),
+    ])
+      expect(code(reply)).toEqual([404, 'NOT_FOUND'])
   })
   it('409 CONFLICT: an id that is taken', async () => {
     expect(code(await registry.send('POST', '/v1/agents', { body: { id: 'bot', name: 'again' } }))).toEqual([409, 'CONFLICT'])
@@ -58,7 +108,12 @@ describe('keys', () => {
   it('201: a key is shown once, works, and is stored as a hash alone', async () => {
     const key = await registry.agent('keyed')
     expect(key).toMatch(/^rep_agent_[0-9A-Za-z]{38}$/)
-    expect((await registry.send('GET', '/v1/agents/self', { key })).body.data).toMatchObject({ id: 'keyed', role: 'agent', grants: [], requirements: {} })
+    expect((await registry.send('GET', '/v1/agents/self', { key })).body.data).toMatchObject({
+      id: 'keyed',
+      role: 'agent',
+      grants: [],
+      requirements: {},
+    })
     const listed = await registry.send('GET', '/v1/agents/keyed/keys')
     expect(listed.body.data.items).toEqual([expect.objectContaining({ kind: 'agent', tail: key.slice(-4), revoked_at: null })])
     const dump = JSON.stringify([await registry.sql`select * from agent_keys`, await registry.sql`select * from audit_events`])
@@ -68,7 +123,10 @@ describe('keys', () => {
     const key = await registry.agent('leaver')
     const id = (await registry.send('GET', '/v1/agents/leaver/keys')).body.data.items[0].id
     const removed = await registry.send('DELETE', `/v1/agents/leaver/keys/${id}`)
-    expect([removed.body.data, code(await registry.send('GET', '/v1/skills', { key }))]).toEqual([{ id, removed: true }, [401, 'UNAUTHENTICATED']])
+    expect([removed.body.data, code(await registry.send('GET', '/v1/skills', { key }))]).toEqual([
+      { id, removed: true },
+      [401, 'UNAUTHENTICATED'],
+    ])
     expect(code(await registry.send('DELETE', `/v1/agents/leaver/keys/${id}`))).toEqual([404, 'NOT_FOUND'])
   })
   it('401 UNAUTHENTICATED: malformed, unknown, expired and revoked answer alike', async () => {
@@ -77,9 +135,18 @@ describe('keys', () => {
     const expired = await registry.send('GET', '/v1/skills', { key: expiring })
     registry.advance(-91 * 24 * 3_600_000)
     const unknown = `${registry.adminKey.slice(0, 10)}x${registry.adminKey.slice(11)}`
-    const replies = [expired, await registry.send('GET', '/v1/skills', { key: null }), await registry.send('GET', '/v1/skills', { key: 'nonsense' }), await registry.send('GET', '/v1/skills', { key: unknown })]
+    const replies = [
+      expired,
+      await registry.send('GET', '/v1/skills', { key: null }),
+      await registry.send('GET', '/v1/skills', { key: 'nonsense' }),
+      await registry.send('GET', '/v1/skills', { key: unknown }),
+    ]
     const bodies = replies.map((reply) => JSON.stringify(reply.body.error))
-    expect([new Set(bodies).size, replies.map((reply) => reply.status), replies[0]?.headers.get('www-authenticate')]).toEqual([1, [401, 401, 401, 401], 'Bearer'])
+    expect([new Set(bodies).size, replies.map((reply) => reply.status), replies[0]?.headers.get('www-authenticate')]).toEqual([
+      1,
+      [401, 401, 401, 401],
+      'Bearer',
+    ])
   })
   it('409 ILLEGAL_TRANSITION: a key does not revoke itself', async () => {
     const id = (await registry.send('GET', '/v1/agents/admin/keys')).body.data.items[0].id
@@ -94,7 +161,9 @@ describe('grants', () => {
     const key = await registry.agent('clerk', { grants: ['fs:read:*'] })
     const call = (): ReturnType<TestRegistry['send']> => registry.send('POST', '/v1/skills/read-report/calls', { key, body: {} })
     const allowed = await call()
-    const denial = await registry.send('POST', '/v1/agents/clerk/grants', { body: { pattern: 'fs:read:reports', deny: true, reason: 'not these reports' } })
+    const denial = await registry.send('POST', '/v1/agents/clerk/grants', {
+      body: { pattern: 'fs:read:reports', deny: true, reason: 'not these reports' },
+    })
     const refused = await call()
     expect([allowed.status, ...code(refused)]).toEqual([200, 403, 'PERMISSION_DENIED'])
     expect((await registry.send('GET', `/v1/calls/${refused.body.meta.call_id}`)).body.data.authz_rule).toBeNull()
@@ -102,7 +171,12 @@ describe('grants', () => {
     expect((await call()).status).toBe(200)
   })
   it('400 INVALID_REQUEST: patterns that are none, no reason, a past expiry', async () => {
-    for (const body of [{ pattern: 'FS', reason: 'a long reason' }, { pattern: 'a:*:b', reason: 'a long reason' }, { pattern: 'smtp', reason: 'short' }, { pattern: 'smtp', reason: 'a long reason', expires_at: '2020-01-01T00:00:00Z' }]) {
+    for (const body of [
+      { pattern: 'FS', reason: 'a long reason' },
+      { pattern: 'a:*:b', reason: 'a long reason' },
+      { pattern: 'smtp', reason: 'short' },
+      { pattern: 'smtp', reason: 'a long reason', expires_at: '2020-01-01T00:00:00Z' },
+    ]) {
       expect(code(await registry.send('POST', '/v1/agents/bot/grants', { body }))).toEqual([400, 'INVALID_REQUEST'])
     }
   })
@@ -110,9 +184,14 @@ describe('grants', () => {
 
 describe('connections', () => {
   it('201: named, listed without credentials, removed', async () => {
-    const made = await registry.send('POST', '/v1/connections', { body: { name: 'shop', base_url: 'https://shop.example/api', headers: { authorization: { env: 'SHOP_TOKEN' } } } })
+    const made = await registry.send('POST', '/v1/connections', {
+      body: { name: 'shop', base_url: 'https://shop.example/api', headers: { authorization: { env: 'SHOP_TOKEN' } } },
+    })
     expect([made.status, made.body.data.headers]).toEqual([201, { authorization: 'from the environment variable SHOP_TOKEN' }])
-    expect(code(await registry.send('POST', '/v1/connections', { body: { name: 'shop', base_url: 'https://other.example' } }))).toEqual([409, 'CONFLICT'])
+    expect(code(await registry.send('POST', '/v1/connections', { body: { name: 'shop', base_url: 'https://other.example' } }))).toEqual([
+      409,
+      'CONFLICT',
+    ])
     expect((await registry.send('GET', '/v1/connections')).body.data.items.map((item: { name: string }) => item.name)).toEqual(['shop'])
     expect((await registry.send('DELETE', '/v1/connections/shop')).body.data).toEqual({ id: 'shop', removed: true })
     expect(code(await registry.send('DELETE', '/v1/connections/shop'))).toEqual([404, 'NOT_FOUND'])
@@ -124,7 +203,11 @@ describe('connections', () => {
     }
   })
   it('502 EXECUTOR_FAILED: a skill whose connection is not there says which', async () => {
-    await registry.publish({ name: 'ask-shop', front: 'permission: []\nexecutor: {kind: http, connection: shop, path: /orders}', files: {} })
+    await registry.publish({
+      name: 'ask-shop',
+      front: 'permission: []\nexecutor: {kind: http, connection: shop, path: /orders}',
+      files: {},
+    })
     await registry.release('ask-shop', '1.0.0')
     const reply = await registry.send('POST', '/v1/skills/ask-shop/calls', { body: {} })
     expect([...code(reply), reply.body.error?.details]).toEqual([502, 'EXECUTOR_FAILED', [{ reason: 'connection_missing' }]])

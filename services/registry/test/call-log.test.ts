@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { NewCallRow } from '../src/ports.ts'
+import type { NewCallRow } from '../src/stored.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
 
 let registry: TestRegistry
@@ -12,19 +12,21 @@ beforeAll(async () => {
   await registry.release('count-up', '1.0.0')
   one = await registry.agent('one')
   two = await registry.agent('two')
-  for (let index = 0; index < 5; index += 1) await registry.send('POST', '/v1/skills/count-up/calls', { key: one, body: { arguments: { index }, session: `s${index % 2}` } })
+  for (let index = 0; index < 5; index += 1)
+    await registry.send('POST', '/v1/skills/count-up/calls', { key: one, body: { arguments: { index }, session: `s${index % 2}` } })
   await registry.send('POST', '/v1/skills/count-up/calls', { key: two, body: {} })
   await registry.send('POST', '/v1/skills/absent/calls', { key: two, body: {} })
 })
 afterAll(() => registry.close())
 
-const items = async (query: string, key?: string): Promise<Record<string, unknown>[]> => (await registry.send('GET', `/v1/calls${query}`, key === undefined ? {} : { key })).body.data.items
+const items = async (query: string, key?: string): Promise<Record<string, unknown>[]> =>
+  (await registry.send('GET', `/v1/calls${query}`, key === undefined ? {} : { key })).body.data.items
 
 describe('GET /v1/calls', () => {
   it('200: newest first, every call exactly once, refused ones too', async () => {
     const rows = await items('')
     expect(rows).toHaveLength(7)
-    expect(rows.map((row) => row['call_id'])).toEqual([...rows.map((row) => String(row['call_id']))].sort().reverse())
+    expect(rows.map((row) => row['call_id'])).toEqual(rows.map((row) => String(row['call_id'])).sort().reverse())
     expect(rows[0]).toMatchObject({ skill: 'absent', agent_id: 'two', outcome: 'not_resolved', version: null })
   })
   it('200: an agent reads its own rows and nobody else’s', async () => {
@@ -74,25 +76,80 @@ describe('GET /v1/calls', () => {
 
 describe('the call log', () => {
   const row = (change: Partial<NewCallRow>): NewCallRow => ({
-    call_id: registry.deps.ids.next(), ts: new Date(), replica: 'test', trace_id: null, session: null, tenant: null, agent_id: 'writer', key_id: null, on_behalf_of: null, parent_call_id: null, playbook: null,
-    skill: 'count-up', requested_range: null, version: null, version_digest: null, via: null, rollout_id: null, arm: null, unit_kind: null, unit_hash: null, revision: 1, executor: null, attempts: 0, outcome: 'ok',
-    error_code: null, error_origin: null, error_message: null, violations: [], queue_ms: null, executor_ms: null, total_ms: 1, input_bytes: 0, output_bytes: 0, input_sha256: null, input: null, output: null,
-    truncated: false, intent: null, replay_of: null, dry_run: false, authz_rule: null, labels: {}, idempotency_key_hash: null, ...change,
+    call_id: registry.deps.ids.next(),
+    ts: new Date(),
+    replica: 'test',
+    trace_id: null,
+    session: null,
+    tenant: null,
+    agent_id: 'writer',
+    key_id: null,
+    on_behalf_of: null,
+    parent_call_id: null,
+    playbook: null,
+    skill: 'count-up',
+    requested_range: null,
+    version: null,
+    version_digest: null,
+    via: null,
+    rollout_id: null,
+    arm: null,
+    unit_kind: null,
+    unit_hash: null,
+    revision: 1,
+    executor: null,
+    attempts: 0,
+    outcome: 'ok',
+    error_code: null,
+    error_origin: null,
+    error_message: null,
+    violations: [],
+    queue_ms: null,
+    executor_ms: null,
+    total_ms: 1,
+    input_bytes: 0,
+    output_bytes: 0,
+    input_sha256: null,
+    input: null,
+    output: null,
+    truncated: false,
+    intent: null,
+    replay_of: null,
+    dry_run: false,
+    authz_rule: null,
+    labels: {},
+    idempotency_key_hash: null,
+    ...change,
   })
   it('takes a thousand at once in a few batches, each exactly once', async () => {
     await Promise.all(Array.from({ length: 1000 }, (_, index) => registry.deps.calls.append(row({ input: Buffer.from(String(index)) }))))
-    const stored = await registry.sql`select count(*)::int as rows, count(distinct call_id)::int as ids from calls where agent_id = 'writer'`
+    const stored =
+      await registry.sql`select count(*)::int as rows, count(distinct call_id)::int as ids from calls where agent_id = 'writer'`
     expect(stored[0]).toEqual({ rows: 1000, ids: 1000 })
   })
   it('keeps bytes as they are, and text that Postgres does not take with a mark in its place', async () => {
-    const odd = row({ agent_id: 'odd', input: Buffer.from([0, 255, 10]), error_message: 'a\u0000b\ud800', intent: 'x\u0000', labels: { a: '\u0000' } })
+    const odd = row({
+      agent_id: 'odd',
+      input: Buffer.from([0, 255, 10]),
+      error_message: 'a\u0000b\ud800',
+      intent: 'x\u0000',
+      labels: { a: '\u0000' },
+    })
     await registry.deps.calls.append(odd)
-    const stored = await registry.sql`select p.input, p.error_message, c.intent, c.labels from calls c join call_payloads p using (call_id) where call_id = ${odd.call_id}`
-    expect([[...(stored[0]?.['input'] as Buffer)], stored[0]?.['error_message'], stored[0]?.['intent'], stored[0]?.['labels']]).toEqual([[0, 255, 10], 'a\uFFFDb\uFFFD', 'x\uFFFD', String.raw`{"a":"\u0000"}`])
+    const stored =
+      await registry.sql`select p.input, p.error_message, c.intent, c.labels from calls c join call_payloads p using (call_id) where call_id = ${odd.call_id}`
+    expect([Array.from((stored[0]?.['input'] ?? []) as Buffer), stored[0]?.['error_message'], stored[0]?.['intent'], stored[0]?.['labels']]).toEqual([
+      [0, 255, 10],
+      'a\uFFFDb\uFFFD',
+      'x\uFFFD',
+      String.raw`{"a":"\u0000"}`,
+    ])
   })
   it('keeps the rows beside one the database refuses', async () => {
     const bad = row({ agent_id: 'batch', input_bytes: 2 ** 40 })
-    const results = await Promise.allSettled([row({ agent_id: 'batch' }), bad, row({ agent_id: 'batch' })].map((entry) => registry.deps.calls.append(entry)))
+    const results = await Promise.allSettled(
+      [row({ agent_id: 'batch' }), bad, row({ agent_id: 'batch' })].map((entry) => registry.deps.calls.append(entry)),
+    )
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(await registry.sql`select 1 from calls where agent_id = 'batch'`).toHaveLength(2)
   })

@@ -4,17 +4,27 @@ import type { Reply } from './support/test-client.ts'
 
 let registry: TestRegistry
 let key: string
-const input = { type: 'object', properties: { order_id: { type: 'string' }, count: { type: 'integer' } }, required: ['order_id'], additionalProperties: false }
+const input = {
+  type: 'object',
+  properties: { order_id: { type: 'string' }, count: { type: 'integer' } },
+  required: ['order_id'],
+  additionalProperties: false,
+}
 const amount = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] }
 const total = { type: 'object', properties: { total_amount: { type: 'number' } }, required: ['total_amount'] }
 const examples = 'permission: []\neffects: read\nexamples:\n  - say: order 1\n    params: {order_id: "1"}'
 
-const call = (name: string, body: object = {}, headers: Record<string, string> = {}): Promise<Reply> => registry.send('POST', `/v1/skills/${name}/calls`, { key, body, headers })
-const rowOf = async (reply: Reply): Promise<Record<string, unknown>> => (await registry.send('GET', `/v1/calls/${reply.body.meta.call_id}`)).body.data
+const call = (name: string, body: object = {}, headers: Record<string, string> = {}): Promise<Reply> =>
+  registry.send('POST', `/v1/skills/${name}/calls`, { key, body, headers })
+const rowOf = async (reply: Reply): Promise<Record<string, unknown>> =>
+  (await registry.send('GET', `/v1/calls/${reply.body.meta.call_id}`)).body.data
 
 beforeAll(async () => {
   registry = await openTestRegistry()
-  for (const [version, output] of [['1.0.0', amount], ['2.0.0', total]] as const) {
+  for (const [version, output] of [
+    ['1.0.0', amount],
+    ['2.0.0', total],
+  ] as const) {
     await registry.publish({ name: 'query-order', version, input, output, front: examples })
     await registry.release('query-order', version)
   }
@@ -22,7 +32,14 @@ beforeAll(async () => {
   await registry.release('send-mail', '1.0.0')
   await registry.publish({ name: 'write-note', front: 'permission: []\neffects: once\ntimeout_ms: 500' })
   await registry.release('write-note', '1.0.0')
-  await registry.publish({ name: 'handle-order', front: 'permission: []\nunlocks: [query-order]', body: 'Ask first.', input: null, output: null, files: {} })
+  await registry.publish({
+    name: 'handle-order',
+    front: 'permission: []\nunlocks: [query-order]',
+    body: 'Ask first.',
+    input: null,
+    output: null,
+    files: {},
+  })
   await registry.release('handle-order', '1.0.0')
   key = await registry.agent('caller')
 })
@@ -33,28 +50,64 @@ afterAll(() => registry.close())
 
 describe('POST /v1/skills/{name}/calls', () => {
   it('200: data from the version its range resolves to, byte for byte, and one row that says why', async () => {
-    const reply = await call('query-order', { range: '^1', arguments: { order_id: '71781' }, session: 's1', intent: 'look it up', labels: { team: 'desk' } })
+    const reply = await call('query-order', {
+      range: '^1',
+      arguments: { order_id: '71781' },
+      session: 's1',
+      intent: 'look it up',
+      labels: { team: 'desk' },
+    })
     expect(reply.status).toBe(200)
     expect(reply.text).toContain('"data":{ "amount": 12.50, "total_amount": 12.50 }')
-    expect(reply.body.meta).toMatchObject({ skill: 'query-order', version: '1.0.0', via: 'stable', outcome: 'ok', warnings: [{ code: 'unsandboxed' }] })
+    expect(reply.body.meta).toMatchObject({
+      skill: 'query-order',
+      version: '1.0.0',
+      via: 'stable',
+      outcome: 'ok',
+      warnings: [{ code: 'unsandboxed' }],
+    })
     expect(await rowOf(reply)).toMatchObject({
-      skill: 'query-order', version: '1.0.0', via: 'stable', requested_range: '^1', agent_id: 'caller', outcome: 'ok', executor: 'code-unsandboxed', attempts: 1, session: 's1', intent: 'look it up',
-      labels: { team: 'desk' }, input: { order_id: '71781' }, output: { amount: 12.5, total_amount: 12.5 }, error_code: null, dry_run: false, authz_rule: 'open',
+      skill: 'query-order',
+      version: '1.0.0',
+      via: 'stable',
+      requested_range: '^1',
+      agent_id: 'caller',
+      outcome: 'ok',
+      executor: 'code-unsandboxed',
+      attempts: 1,
+      session: 's1',
+      intent: 'look it up',
+      labels: { team: 'desk' },
+      input: { order_id: '71781' },
+      output: { amount: 12.5, total_amount: 12.5 },
+      error_code: null,
+      dry_run: false,
+      authz_rule: 'open',
     })
   })
   it('200: two agents with ^1 and ^2 each get their own', async () => {
-    const replies = await Promise.all(['^1', '^2'].map((range) => call('query-order', { arguments: { order_id: '1' } }, { 'repertoire-requires': `query-order@${range}` })))
+    const replies = await Promise.all(
+      ['^1', '^2'].map((range) => call('query-order', { arguments: { order_id: '1' } }, { 'repertoire-requires': `query-order@${range}` })),
+    )
     expect(replies.map((reply) => reply.body.meta.version)).toEqual(['1.0.0', '2.0.0'])
   })
   it('200: what an instance declared binds its calls, and a call only narrows it', async () => {
     const bound = await registry.agent('bound')
-    const declare = (): Promise<Reply> => registry.send('PUT', '/v1/agents/self/requirements', { key: bound, body: { requires: { 'query-order': '^1' } } })
+    const declare = (): Promise<Reply> =>
+      registry.send('PUT', '/v1/agents/self/requirements', { key: bound, body: { requires: { 'query-order': '^1' } } })
     const first = await declare()
     const again = await declare()
     expect([first.body.data.changed, again.body.data.changed, again.body.meta.revision]).toEqual([true, false, first.body.meta.revision])
     const reply = await registry.send('POST', '/v1/skills/query_order/calls', { key: bound, body: { arguments: { order_id: '1' } } })
-    const wider = await registry.send('POST', '/v1/skills/query-order/calls', { key: bound, body: { range: '^2', arguments: { order_id: '1' } } })
-    const other = await registry.send('POST', '/v1/skills/query-order/calls', { key: bound, body: { arguments: { order_id: '1' } }, headers: { 'repertoire-instance': 'blue' } })
+    const wider = await registry.send('POST', '/v1/skills/query-order/calls', {
+      key: bound,
+      body: { range: '^2', arguments: { order_id: '1' } },
+    })
+    const other = await registry.send('POST', '/v1/skills/query-order/calls', {
+      key: bound,
+      body: { arguments: { order_id: '1' } },
+      headers: { 'repertoire-instance': 'blue' },
+    })
     expect([reply.body.meta.version, wider.body.error?.code, other.body.meta.version]).toEqual(['1.0.0', 'NO_MATCHING_VERSION', '2.0.0'])
     expect(wider.body.error?.message).toBe('No version of query-order satisfies all of ^2 and ^1.')
   })
@@ -71,13 +124,20 @@ describe('POST /v1/skills/{name}/calls', () => {
   it("200: the skill's own no is a result, with its own code and origin", async () => {
     registry.execute(() => ({ kind: 'skill_error', code: 'PERMISSION_DENIED', message: 'Not your order.', retryable: false, details: [] }))
     const reply = await call('query-order', { arguments: { order_id: '1' } })
-    expect([reply.status, reply.body.ok, reply.body.error]).toEqual([200, false, { code: 'PERMISSION_DENIED', origin: 'skill', effect: 'none', next: 'fix_input', message: 'Not your order.', details: [] }])
+    expect([reply.status, reply.body.ok, reply.body.error]).toEqual([
+      200,
+      false,
+      { code: 'PERMISSION_DENIED', origin: 'skill', effect: 'none', next: 'fix_input', message: 'Not your order.', details: [] },
+    ])
     expect(await rowOf(reply)).toMatchObject({ outcome: 'skill_error', error_code: 'PERMISSION_DENIED', error_origin: 'skill' })
   })
   it('200: a result over the limit is cut where that is plain to see', async () => {
     registry.execute(() => ({ kind: 'result', json: Buffer.from(JSON.stringify({ amount: 1, total_amount: 1, text: 'ä'.repeat(5000) })) }))
     const reply = await call('query-order', { arguments: { order_id: '1' }, max_result_bytes: 1024 })
-    expect([reply.body.data, reply.body.meta.warnings.map((warning) => warning.code)]).toEqual([null, ['unbounded_range', 'unsandboxed', 'result_cut']])
+    expect([reply.body.data, reply.body.meta.warnings.map((warning) => warning.code)]).toEqual([
+      null,
+      ['unbounded_range', 'unsandboxed', 'result_cut'],
+    ])
     expect(reply.body.meta.truncated).toMatchObject({ bytes: 10_039, next: null })
     expect(reply.text).not.toContain('\uFFFD')
   })
@@ -93,7 +153,11 @@ describe('POST /v1/skills/{name}/calls', () => {
   })
 
   it('400 INVALID_REQUEST: a body that is no call', async () => {
-    for (const [raw, headers] of [['{"arguments":', { 'content-type': 'application/json' }], ['[]', { 'content-type': 'application/json' }], ['{"argumentz":{}}', { 'content-type': 'application/json' }]] as const) {
+    for (const [raw, headers] of [
+      ['{"arguments":', { 'content-type': 'application/json' }],
+      ['[]', { 'content-type': 'application/json' }],
+      ['{"argumentz":{}}', { 'content-type': 'application/json' }],
+    ] as const) {
       const reply = await registry.send('POST', '/v1/skills/query-order/calls', { key, raw, headers })
       expect([raw, reply.status, reply.body.error?.code]).toEqual([raw, 400, 'INVALID_REQUEST'])
     }
@@ -101,9 +165,22 @@ describe('POST /v1/skills/{name}/calls', () => {
   it('400 INVALID_INPUT: says which argument is wrong and how to mend it, and the row says the same', async () => {
     const reply = await call('query-order', { arguments: { orderid: '1' } })
     expect([reply.status, reply.body.error?.code, reply.body.error?.next]).toEqual([400, 'INVALID_INPUT', 'fix_input'])
-    expect(reply.body.error?.details).toEqual([{ path: '/orderid', rule: 'required', expected: 'order_id', got: 'orderid', did_you_mean: 'order_id', fix: 'rename orderid to order_id' }])
+    expect(reply.body.error?.details).toEqual([
+      {
+        path: '/orderid',
+        rule: 'required',
+        expected: 'order_id',
+        got: 'orderid',
+        did_you_mean: 'order_id',
+        fix: 'rename orderid to order_id',
+      },
+    ])
     expect(reply.body.error?.hint).toBe('valid arguments look like {"order_id":"1"}')
-    expect(await rowOf(reply)).toMatchObject({ outcome: 'invalid_input', violations: [{ path: '/orderid', rule: 'required' }], input: { orderid: '1' } })
+    expect(await rowOf(reply)).toMatchObject({
+      outcome: 'invalid_input',
+      violations: [{ path: '/orderid', rule: 'required' }],
+      input: { orderid: '1' },
+    })
   })
   it.each([
     ['null', '{"arguments":null}'],
@@ -137,7 +214,12 @@ describe('POST /v1/skills/{name}/calls', () => {
   it('502 OUTPUT_SCHEMA_MISMATCH: an answer outside the declared schema reaches nobody', async () => {
     registry.execute(() => ({ kind: 'result', json: Buffer.from('{"amount":"a lot"}') }))
     const reply = await call('query-order', { range: '^1', arguments: { order_id: '1' } })
-    expect([reply.status, reply.body.error?.code, reply.body.error?.effect, reply.body.data]).toEqual([502, 'OUTPUT_SCHEMA_MISMATCH', 'done', null])
+    expect([reply.status, reply.body.error?.code, reply.body.error?.effect, reply.body.data]).toEqual([
+      502,
+      'OUTPUT_SCHEMA_MISMATCH',
+      'done',
+      null,
+    ])
     expect(await rowOf(reply)).toMatchObject({ outcome: 'output_mismatch', output: null })
   })
   it.each([
@@ -186,6 +268,9 @@ describe('code that came through the API', () => {
   })
   it('200: when the operator said so, the answer and the row say it too', async () => {
     const reply = await call('query-order', { range: '^1', arguments: { order_id: '1' } })
-    expect([(await rowOf(reply))['executor'], reply.body.meta.warnings.map((warning) => warning.code)]).toEqual(['code-unsandboxed', ['unsandboxed']])
+    expect([(await rowOf(reply))['executor'], reply.body.meta.warnings.map((warning) => warning.code)]).toEqual([
+      'code-unsandboxed',
+      ['unsandboxed'],
+    ])
   })
 })

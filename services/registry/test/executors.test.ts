@@ -37,21 +37,46 @@ const version = (executor: { path: string; method: 'GET' | 'POST' }): VersionRec
   return { ...base, kind: 'http', manifest: { ...base.manifest, executor: { kind: 'http', connection: 'shop', ...executor } } }
 }
 const execution = (executor: { path: string; method: 'GET' | 'POST' }, change: Partial<Execution> = {}): Execution => ({
-  callId: 'c', version: version(executor), connection: { name: 'shop', baseUrl: baseUrl(), headers: {}, createdAt: '' }, arguments: { id: 'a/b', n: 1 }, timeoutMs: 2000, maxResultBytes: 1_000_000, traceparent: '00-1-2-01', ...change,
+  callId: 'c',
+  version: version(executor),
+  connection: { name: 'shop', baseUrl: baseUrl(), headers: {}, createdAt: '' },
+  arguments: { id: 'a/b', n: 1 },
+  timeoutMs: 2000,
+  maxResultBytes: 1_000_000,
+  traceparent: '00-1-2-01',
+  ...change,
 })
-const answer = (status: number, body: string, headers: Record<string, string> = {}): void => void (handler = (_, response) => response.writeHead(status, headers).end(body))
+const answer = (status: number, body: string, headers: Record<string, string> = {}): void =>
+  void (handler = (_, response) => response.writeHead(status, headers).end(body))
 const post = { path: '/orders', method: 'POST' } as const
-const brief = (result: ExecutorResult): unknown => (result.kind === 'failed' ? `${result.code} ${result.reason}` : result.kind === 'result' ? Buffer.from(result.json).toString() : `${result.kind} ${result.code}`)
+const brief = (result: ExecutorResult): unknown =>
+  result.kind === 'failed'
+    ? `${result.code} ${result.reason}`
+    : result.kind === 'result'
+      ? Buffer.from(result.json).toString()
+      : `${result.kind} ${result.code}`
 
 describe('the http executor', () => {
   it('fills the path, sends the rest, adds credentials, and gives the body back as it is', async () => {
     let seen: unknown
     handler = (request, response, body) => {
-      seen = [request.method, request.url, body, request.headers['authorization'], request.headers['x-file'], request.headers['traceparent']]
+      seen = [
+        request.method,
+        request.url,
+        body,
+        request.headers['authorization'],
+        request.headers['x-file'],
+        request.headers['traceparent'],
+      ]
       response.end('{ "a": 1.0 }')
     }
     await writeFile(join(folder, 'token'), 'from-file\n')
-    const connection = { name: 'shop', baseUrl: baseUrl(), createdAt: '', headers: { authorization: { env: 'SHOP_TOKEN' }, 'x-file': { file: join(folder, 'token') } } }
+    const connection = {
+      name: 'shop',
+      baseUrl: baseUrl(),
+      createdAt: '',
+      headers: { authorization: { env: 'SHOP_TOKEN' }, 'x-file': { file: join(folder, 'token') } },
+    }
     expect(brief(await http.execute(execution({ path: '/orders/{id}', method: 'POST' }, { connection })))).toBe('{ "a": 1.0 }')
     expect(seen).toEqual(['POST', '/api/orders/a%2Fb', '{"n":1}', 'from-env', 'from-file', '00-1-2-01'])
     await http.execute(execution({ path: '/orders', method: 'GET' }))
@@ -59,7 +84,12 @@ describe('the http executor', () => {
   })
   it('knows an envelope of the skill: its refusal is a result, its data is the data', async () => {
     answer(409, '{"ok":false,"error":{"code":"SOLD_OUT","message":"None left.","retryable":true}}')
-    expect(await http.execute(execution(post))).toMatchObject({ kind: 'skill_error', code: 'SOLD_OUT', message: 'None left.', retryable: true })
+    expect(await http.execute(execution(post))).toMatchObject({
+      kind: 'skill_error',
+      code: 'SOLD_OUT',
+      message: 'None left.',
+      retryable: true,
+    })
     answer(200, '{"ok":true,"data":{"a":1},"error":null}')
     expect(brief(await http.execute(execution(post)))).toBe('{"a":1}')
   })
@@ -67,7 +97,11 @@ describe('the http executor', () => {
     const results: unknown[] = []
     answer(500, 'secret stack trace')
     const failed = await http.execute(execution(post))
-    expect(failed).toMatchObject({ kind: 'failed', message: expect.not.stringContaining('secret'), details: [{ got: '500', message: 'secret stack trace' }] })
+    expect(failed).toMatchObject({
+      kind: 'failed',
+      message: expect.not.stringContaining('secret'),
+      details: [{ got: '500', message: 'secret stack trace' }],
+    })
     answer(200, '<html>')
     results.push(brief(await http.execute(execution(post))))
     answer(302, '', { location: 'http://127.0.0.1:1/' })
@@ -76,23 +110,59 @@ describe('the http executor', () => {
     results.push(brief(await http.execute(execution(post, { maxResultBytes: 1000 }))))
     handler = () => undefined
     results.push(brief(await http.execute(execution(post, { timeoutMs: 100 }))))
-    results.push(brief(await http.execute(execution(post, { connection: { name: 'shop', baseUrl: 'http://127.0.0.1:1', headers: {}, createdAt: '' } }))))
-    results.push(brief(await http.execute(execution(post, { connection: { name: 'shop', baseUrl: baseUrl(), headers: { a: { env: 'NOT_SET' } }, createdAt: '' } }))))
-    expect(results).toEqual(['EXECUTOR_FAILED not_json', 'EXECUTOR_FAILED upstream_status', 'EXECUTOR_FAILED too_large', 'TIMEOUT deadline', 'EXECUTOR_UNREACHABLE network', 'EXECUTOR_FAILED credential_missing'])
+    results.push(
+      brief(
+        await http.execute(execution(post, { connection: { name: 'shop', baseUrl: 'http://127.0.0.1:1', headers: {}, createdAt: '' } })),
+      ),
+    )
+    results.push(
+      brief(
+        await http.execute(
+          execution(post, { connection: { name: 'shop', baseUrl: baseUrl(), headers: { a: { env: 'NOT_SET' } }, createdAt: '' } }),
+        ),
+      ),
+    )
+    expect(results).toEqual([
+      'EXECUTOR_FAILED not_json',
+      'EXECUTOR_FAILED upstream_status',
+      'EXECUTOR_FAILED too_large',
+      'TIMEOUT deadline',
+      'EXECUTOR_UNREACHABLE network',
+      'EXECUTOR_FAILED credential_missing',
+    ])
   })
 })
 
 describe('the code executor', () => {
   it('sends code the runner lacks, once, and brings back what it says', async () => {
-    const config = { socketPath: join(folder, 'runner'), codeDir: join(folder, 'code'), mounts: new Map(), fetchAllow: new Set<string>(), smtp: undefined, processes: 2, python: 'python3' }
+    const config = {
+      socketPath: join(folder, 'runner'),
+      codeDir: join(folder, 'code'),
+      mounts: new Map(),
+      fetchAllow: new Set<string>(),
+      smtp: undefined,
+      processes: 2,
+      python: 'python3',
+    }
     const runner = await serveRunner(config)
     let sent = 0
     const code = createCodeExecutor(config.socketPath, async () => {
       sent += 1
-      return new Map([['skill.js', Buffer.from('export const run = ({ n }) => n < 0 ? new Promise(() => setInterval(() => {}, 1000)) : ({ n })')]])
+      return new Map([
+        ['skill.js', Buffer.from('export const run = ({ n }) => n < 0 ? new Promise(() => setInterval(() => {}, 1000)) : ({ n })')],
+      ])
     })
     const codeVersion = { ...versionOf({ version: '1.0.0' }), digest: `sha256:${'a'.repeat(64)}` }
-    const run = (n: number, timeoutMs = 5000): Promise<ExecutorResult> => code.execute({ callId: 'c', version: codeVersion, connection: undefined, arguments: { n }, timeoutMs, maxResultBytes: 1000, traceparent: null })
+    const run = (n: number, timeoutMs = 5000): Promise<ExecutorResult> =>
+      code.execute({
+        callId: 'c',
+        version: codeVersion,
+        connection: undefined,
+        arguments: { n },
+        timeoutMs,
+        maxResultBytes: 1000,
+        traceparent: null,
+      })
     expect([brief(await run(1)), brief(await run(2)), sent]).toEqual(['{"n":1}', '{"n":2}', 1])
     expect(brief(await run(-1, 300))).toBe('TIMEOUT timeout')
     await runner.close()

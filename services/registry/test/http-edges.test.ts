@@ -21,7 +21,10 @@ function speak(text: string, options: { readonly slowly?: boolean } = {}): Promi
   return new Promise((resolve, reject) => {
     const socket = connect(served.port, '127.0.0.1')
     let answer = ''
-    socket.on('data', (chunk) => (answer += chunk)).on('close', () => resolve(answer)).on('error', reject)
+    socket
+      .on('data', (chunk) => (answer += chunk))
+      .on('close', () => resolve(answer))
+      .on('error', reject)
     socket.write(text)
     if (options.slowly !== true) setTimeout(() => socket.end(), 1500)
   })
@@ -42,11 +45,16 @@ describe('the edges of HTTP', () => {
     const large = JSON.stringify({ requires: { a: 'x'.repeat(1024 * 1024) } })
     const counted = await registry.send('POST', '/v1/resolve', { raw: large, headers: { 'content-type': 'application/json' } })
     expect([counted.status, counted.body.error?.code]).toEqual([413, 'TOO_LARGE'])
-    const announced = await speak(`POST /v1/resolve HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${registry.adminKey}\r\ncontent-type: application/json\r\ncontent-length: 99999999\r\n\r\n`)
+    const announced = await speak(
+      `POST /v1/resolve HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${registry.adminKey}\r\ncontent-type: application/json\r\ncontent-length: 99999999\r\n\r\n`,
+    )
     expect([announced.slice(0, 12), envelopeOf(announced).error.code]).toEqual(['HTTP/1.1 413', 'TOO_LARGE'])
   })
   it('415 UNSUPPORTED_MEDIA_TYPE', async () => {
-    const reply = await registry.send('POST', '/v1/resolve', { raw: 'requires=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } })
+    const reply = await registry.send('POST', '/v1/resolve', {
+      raw: 'requires=x',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
     expect([reply.status, reply.body.error?.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
   })
   it('431 HEADERS_TOO_LARGE and 400 INVALID_REQUEST: what Node itself refuses is an envelope too', async () => {

@@ -42,7 +42,9 @@ describe('GET /v1/skills', () => {
   })
   it('200: a grant ends at its time, without a new revision', async () => {
     const brief = await registry.agent('brief')
-    await registry.send('POST', '/v1/agents/brief/grants', { body: { pattern: 'smtp', reason: 'for an hour', expires_at: new Date(Date.now() + 3_600_000).toISOString() } })
+    await registry.send('POST', '/v1/agents/brief/grants', {
+      body: { pattern: 'smtp', reason: 'for an hour', expires_at: new Date(Date.now() + 3_600_000).toISOString() },
+    })
     const during = await registry.send('GET', '/v1/skills', { key: brief })
     registry.advance(3_600_001)
     const after = await registry.send('GET', '/v1/skills', { key: brief, headers: { 'if-none-match': during.headers.get('etag') ?? '' } })
@@ -106,6 +108,12 @@ describe('GET /v1/skills', () => {
     const watched = await registry.agent('watched')
     await registry.send('GET', '/v1/skills', { key: watched })
     await registry.send('GET', '/v1/skills', { key: watched })
-    await expect.poll(async () => (await registry.sql`select kind, items from shown_events where agent_id = 'watched'`).map((row) => [row['kind'], row['items']]), { timeout: 5000 }).toEqual([['list', 'open-one@1.1.0']])
+    await expect
+      .poll(
+        async () =>
+          (await registry.sql`select kind, items from shown_events where agent_id = 'watched'`).map((row) => [row['kind'], row['items']]),
+        { timeout: 5000 },
+      )
+      .toEqual([['list', 'open-one@1.1.0']])
   })
 })

@@ -8,7 +8,10 @@ beforeAll(async () => {
 })
 afterAll(() => registry.close())
 
-const withOrder = (...properties: string[]): object => ({ type: 'object', properties: Object.fromEntries(properties.map((name) => [name, { type: 'string' }])) })
+const withOrder = (...properties: string[]): object => ({
+  type: 'object',
+  properties: Object.fromEntries(properties.map((name) => [name, { type: 'string' }])),
+})
 
 describe('POST /v1/skills', () => {
   it('200: answers the same bytes again without a change', async () => {
@@ -25,12 +28,15 @@ describe('POST /v1/skills', () => {
   })
   it('201: stores every file byte for byte, CRLF and byte order mark included', async () => {
     const skill = `\uFEFF---\r\nname: verbatim\r\nversion: 1.0.0\r\ndescription: Kept as it is.\r\npermission: []\r\n---\r\nBody\r\n`
-    const published = await registry.send('POST', '/v1/skills', { body: { files: { 'SKILL.md': { base64: Buffer.from(skill).toString('base64') }, 'references/a.bin': { base64: 'AAEC/w==' } } } })
+    const published = await registry.send('POST', '/v1/skills', {
+      body: { files: { 'SKILL.md': { base64: Buffer.from(skill).toString('base64') }, 'references/a.bin': { base64: 'AAEC/w==' } } },
+    })
     expect(published.status).toBe(201)
     expect((await registry.send('GET', '/v1/skills/verbatim/versions/1.0.0/files/SKILL.md')).text).toBe(skill.slice(1))
     const file = await registry.send('GET', '/v1/skills/verbatim/versions/1.0.0/files/references/a.bin')
     expect(file.headers.get('content-type')).toBe('application/octet-stream')
-    const row = await registry.sql`select content from blobs b join version_files f using (digest) join versions v on v.id = f.version_id join skills s on s.id = v.skill_id where s.name = 'verbatim' and f.path = 'SKILL.md'`
+    const row =
+      await registry.sql`select content from blobs b join version_files f using (digest) join versions v on v.id = f.version_id join skills s on s.id = v.skill_id where s.name = 'verbatim' and f.path = 'SKILL.md'`
     expect(Buffer.compare(row[0]?.['content'], Buffer.from(skill))).toBe(0)
   })
   it('201: changes nothing that anybody resolves', async () => {
@@ -86,7 +92,11 @@ describe('POST /v1/skills', () => {
       expect.arrayContaining([
         expect.objectContaining({ file: 'SKILL.md', line: 3, message: expect.stringContaining('1.10'), fix: 'write "1.10.0"' }),
         expect.objectContaining({ file: 'SKILL.md', line: 5, message: expect.stringContaining('effects') }),
-        expect.objectContaining({ file: 'SKILL.md', message: expect.stringContaining('permission'), fix: expect.stringContaining('permission: []') }),
+        expect.objectContaining({
+          file: 'SKILL.md',
+          message: expect.stringContaining('permission'),
+          fix: expect.stringContaining('permission: []'),
+        }),
         expect.objectContaining({ file: 'input.schema.json', line: 2, message: expect.stringContaining('not a valid JSON Schema') }),
       ]),
     )
@@ -101,7 +111,11 @@ describe('POST /v1/skills', () => {
   it('422 INCOMPATIBLE_SCHEMA: a property that disappears needs a major', async () => {
     await registry.publish({ name: 'renamed', output: withOrder('amount') })
     const minor = await registry.publish({ name: 'renamed', version: '1.1.0', output: withOrder('total_amount') })
-    expect(minor.body.error?.details[0]).toMatchObject({ file: 'output.schema.json', message: expect.stringContaining('amount'), fix: expect.stringContaining('major') })
+    expect(minor.body.error?.details[0]).toMatchObject({
+      file: 'output.schema.json',
+      message: expect.stringContaining('amount'),
+      fix: expect.stringContaining('major'),
+    })
     expect((await registry.publish({ name: 'renamed', version: '2.0.0', output: withOrder('total_amount') })).status).toBe(201)
   })
 })

@@ -22,9 +22,21 @@ afterAll(() => registry.close())
 describe('GET /v1/skills/{name}', () => {
   it('200: everything an agent needs, and why this version', async () => {
     const { body } = await registry.send('GET', '/v1/skills/query-order?range=^1', { key })
-    expect(body.data).toMatchObject({ name: 'query-order', version: '1.1.0', instructions: 'How 1.1.0 works.\n', effects: 'read', permission: [], resolution: { version: '1.1.0', via: 'stable', requested_range: '^1' } })
+    expect(body.data).toMatchObject({
+      name: 'query-order',
+      version: '1.1.0',
+      instructions: 'How 1.1.0 works.\n',
+      effects: 'read',
+      permission: [],
+      resolution: { version: '1.1.0', via: 'stable', requested_range: '^1' },
+    })
     expect(body.data.schema_digest).toMatch(/^sha256:[0-9a-f]{64}$/)
-    expect(body.data.files.map((file: { path: string }) => file.path)).toEqual(['SKILL.md', 'input.schema.json', 'output.schema.json', 'skill.js'])
+    expect(body.data.files.map((file: { path: string }) => file.path)).toEqual([
+      'SKILL.md',
+      'input.schema.json',
+      'output.schema.json',
+      'skill.js',
+    ])
   })
   it('200: without a range it warns that nothing bounds it', async () => {
     const { body } = await registry.send('GET', '/v1/skills/query_order', { key })
@@ -32,7 +44,14 @@ describe('GET /v1/skills/{name}', () => {
   })
   it('304: answers a reader that has it already', async () => {
     const first = await registry.send('GET', '/v1/skills/query-order?range=^1', { key })
-    expect((await registry.send('GET', '/v1/skills/query-order?range=^1', { key, headers: { 'if-none-match': first.headers.get('etag') ?? '' } })).status).toBe(304)
+    expect(
+      (
+        await registry.send('GET', '/v1/skills/query-order?range=^1', {
+          key,
+          headers: { 'if-none-match': first.headers.get('etag') ?? '' },
+        })
+      ).status,
+    ).toBe(304)
   })
   it('400 INVALID_RANGE', async () => {
     for (const range of ['', 'x'.repeat(129), Array.from({ length: 9 }, (_, n) => `^${n}`).join('||'), 'banana']) {
@@ -76,7 +95,9 @@ describe('GET /v1/skills/{name}', () => {
     await registry.release('withdrawn', '1.0.0')
     await registry.sql`update versions set status = 'blocked', status_reason = 'it leaked', replacement = '1.0.1', revision = (select revision + 1 from installation) where skill_id = (select id from skills where name = 'withdrawn')`
     await registry.sql`update installation set revision = revision + 1`
-    await expect.poll(async () => (await registry.send('GET', '/v1/skills/withdrawn?range=1.0.0')).body.error?.code, { timeout: 6000 }).toBe('VERSION_WITHDRAWN')
+    await expect
+      .poll(async () => (await registry.send('GET', '/v1/skills/withdrawn?range=1.0.0')).body.error?.code, { timeout: 6000 })
+      .toBe('VERSION_WITHDRAWN')
     const reply = await registry.send('GET', '/v1/skills/withdrawn?range=1.0.0')
     expect([reply.status, reply.body.error?.message]).toEqual([410, 'withdrawn 1.0.0 was blocked: it leaked. Use 1.0.1 instead.'])
   })
@@ -85,7 +106,11 @@ describe('GET /v1/skills/{name}', () => {
 describe('GET /v1/skills/{name}/versions', () => {
   it('200: shows an agent what is released, newest first, and an operator the candidates too', async () => {
     const own = await registry.send('GET', '/v1/skills/query-order/versions', { key })
-    expect(own.body.data.items.map((item: { version: string; stable: boolean }) => [item.version, item.stable])).toEqual([['2.0.0', true], ['1.1.0', true], ['1.0.0', false]])
+    expect(own.body.data.items.map((item: { version: string; stable: boolean }) => [item.version, item.stable])).toEqual([
+      ['2.0.0', true],
+      ['1.1.0', true],
+      ['1.0.0', false],
+    ])
     expect((await registry.send('GET', '/v1/skills/query-order/versions')).body.data.items).toHaveLength(4)
   })
   it('403 PERMISSION_DENIED', async () => {

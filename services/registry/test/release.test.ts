@@ -15,10 +15,16 @@ describe('POST /v1/skills/{name}/versions/{version}/release', () => {
   it('200: the line serves the version at once, and the audit log says who and why', async () => {
     await registry.publish({ name: 'first' })
     const reply = await registry.release('first', '1.0.0')
-    expect([reply.status, reply.body.data]).toEqual([200, { name: 'first', version: '1.0.0', line: '1', status: 'released', stable: '1.0.0', previous_stable: null, changed: true }])
+    expect([reply.status, reply.body.data]).toEqual([
+      200,
+      { name: 'first', version: '1.0.0', line: '1', status: 'released', stable: '1.0.0', previous_stable: null, changed: true },
+    ])
     expect((await registry.send('GET', '/v1/skills/first')).body.data.version).toBe('1.0.0')
     const events = await registry.sql`select action, caller, reason from audit_events where subject = 'first@1.0.0' order by seq`
-    expect(events.map((event) => [event['action'], event['caller'], event['reason']])).toEqual([['version.publish', 'admin', null], ['version.release', 'admin', 'a test releases it']])
+    expect(events.map((event) => [event['action'], event['caller'], event['reason']])).toEqual([
+      ['version.publish', 'admin', null],
+      ['version.release', 'admin', 'a test releases it'],
+    ])
   })
   it('200: releasing again changes nothing', async () => {
     const reply = await registry.release('first', '1.0.0')
@@ -46,7 +52,10 @@ describe('POST /v1/skills/{name}/versions/{version}/release', () => {
   })
   it('403 ROLE_REQUIRED: a publisher does not release alone', async () => {
     const publisher = await registry.agent('author', { role: 'publisher' })
-    const reply = await registry.send('POST', '/v1/skills/first/versions/1.0.0/release', { key: publisher, body: { reason: 'I want it out' } })
+    const reply = await registry.send('POST', '/v1/skills/first/versions/1.0.0/release', {
+      key: publisher,
+      body: { reason: 'I want it out' },
+    })
     expect([reply.status, reply.body.error?.code]).toEqual([403, 'ROLE_REQUIRED'])
   })
   it('404 VERSION_NOT_FOUND and SKILL_NOT_FOUND', async () => {
@@ -68,10 +77,16 @@ describe('POST /v1/skills/{name}/versions/{version}/release', () => {
     await registry.sql`insert into rollouts (id, skill_id, line, candidate, state, basis_points, unit, salt, allow, deny, steps, step_index, reason, created_by, created_at, updated_at, revision)
       select gen_random_uuid(), id, '1', '1.1.0', 'running', 500, 'agent', 's', '[]', '[]', '[]', 0, 'a test', 'test', now(), now(), 0 from skills where name = 'rolling'`
     const reply = await registry.release('rolling', '1.1.0')
-    expect([reply.status, reply.body.error?.code, reply.body.error?.message]).toEqual([409, 'ROLLOUT_ACTIVE', 'Line 1 of rolling has an active rollout of 1.1.0.'])
+    expect([reply.status, reply.body.error?.code, reply.body.error?.message]).toEqual([
+      409,
+      'ROLLOUT_ACTIVE',
+      'Line 1 of rolling has an active rollout of 1.1.0.',
+    ])
   })
   it('never changes what was published, whoever asks the database', async () => {
-    await expect(registry.sql`update versions set instructions = 'other' where version = '1.0.0'`).rejects.toThrow('a published version never changes')
+    await expect(registry.sql`update versions set instructions = 'other' where version = '1.0.0'`).rejects.toThrow(
+      'a published version never changes',
+    )
     await expect(registry.sql`delete from audit_events`).rejects.toThrow('append-only')
     await expect(registry.sql`truncate audit_events`).rejects.toThrow('append-only')
   })

@@ -66,7 +66,10 @@ function contextFor(message) {
       list: (path = '.') => host('files.list', { mount, path }),
     }),
     fetch: async (url, { method, headers, body, maxBytes, timeoutMs } = {}) => {
-      const fetched = await host('fetch', JSON.parse(JSON.stringify({ url: String(url), method, headers, body, max_bytes: maxBytes, timeout_ms: timeoutMs })))
+      const fetched = await host(
+        'fetch',
+        JSON.parse(JSON.stringify({ url: String(url), method, headers, body, max_bytes: maxBytes, timeout_ms: timeoutMs })),
+      )
       return { status: fetched.status, headers: fetched.headers, bytes: Buffer.from(fetched.base64, 'base64'), cut: fetched.cut }
     },
     mail: () => ({ send: (mail) => host('mail.send', mail) }),
@@ -81,12 +84,21 @@ async function run(message) {
     return finish({ type: 'failed', reason: error instanceof SyntaxError ? 'syntax_error' : 'threw', message: clip(error) })
   }
   const camel = message.skill.replace(/[-_]([a-z0-9])/g, (_, letter) => letter.toUpperCase())
-  const called = [skill.run, skill.default, skill[camel], skill[message.skill.replaceAll('-', '_')]].find((candidate) => typeof candidate === 'function')
+  const called = [skill.run, skill.default, skill[camel], skill[message.skill.replaceAll('-', '_')]].find(
+    (candidate) => typeof candidate === 'function',
+  )
   if (called === undefined) return finish({ type: 'failed', reason: 'missing_export', message: `${message.entry} exports no function run` })
   try {
     finishWith(await called(message.arguments, contextFor(message)))
   } catch (error) {
-    if (error instanceof SkillRefusal) return finish({ type: 'skill_error', code: String(error.code).slice(0, 64), message: error.message, retryable: error.retryable === true, details: error.details.map(String) })
+    if (error instanceof SkillRefusal)
+      return finish({
+        type: 'skill_error',
+        code: String(error.code).slice(0, 64),
+        message: error.message,
+        retryable: error.retryable === true,
+        details: error.details.map(String),
+      })
     finish({ type: 'failed', reason: 'threw', message: clip(error) })
   }
 }
@@ -96,7 +108,13 @@ function finishWith(value) {
   const isEnvelope = typeof value === 'object' && value !== null && typeof value.ok === 'boolean' && ('data' in value || 'error' in value)
   if (isEnvelope && !value.ok) {
     const error = typeof value.error === 'object' && value.error !== null ? value.error : { message: value.error }
-    return finish({ type: 'skill_error', code: String(error.code ?? 'SKILL_FAILED').slice(0, 64), message: String(error.message ?? 'the skill said no'), retryable: error.retryable === true, details: [] })
+    return finish({
+      type: 'skill_error',
+      code: String(error.code ?? 'SKILL_FAILED').slice(0, 64),
+      message: String(error.message ?? 'the skill said no'),
+      retryable: error.retryable === true,
+      details: [],
+    })
   }
   let json
   try {

@@ -19,7 +19,9 @@ export async function serveRunner(config: RunnerConfig): Promise<RunnerServer> {
   await rm(config.socketPath, { force: true })
   const room: Room = { config, store: openCodeStore(config.codeDir), places: createPlaces(config.processes), children: new Set() }
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
-    answer(room, request, response).catch((error: unknown) => reply(response, 500, { message: error instanceof Error ? error.message : 'unknown' }))
+    answer(room, request, response).catch((error: unknown) =>
+      reply(response, 500, { message: error instanceof Error ? error.message : 'unknown' }),
+    )
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(config.socketPath, () => resolve()))
   await chmod(config.socketPath, 0o600)
@@ -63,7 +65,9 @@ async function run(room: Room, request: RunRequest, gone: AbortSignal): Promise<
   try {
     const timeoutMs = Math.max(1, request.timeout_ms - (performance.now() - started))
     return await runChild({
-      request, codeDir, timeoutMs,
+      request,
+      codeDir,
+      timeoutMs,
       python: room.config.python,
       host: hostFunctionsFor(room.config, request.tags),
       onChild: (child) => {

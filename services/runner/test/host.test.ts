@@ -39,17 +39,40 @@ afterAll(async () => {
   trap.close()
 })
 
-const code = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => 'fine', (error: { code?: string }) => error.code)
+const code = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'fine',
+    (error: { code?: string }) => error.code,
+  )
 
 describe('files', () => {
   it('are read, written and listed inside a mount', async () => {
-    expect(await readMounted(host, { mount: 'workspace', path: 'a.txt', offset: 1, max_bytes: 3 })).toEqual({ base64: Buffer.from('ell').toString('base64'), bytes: 3, total: 5 })
-    expect(await writeMounted(host, { mount: 'workspace', path: 'deep/er/b.txt', base64: Buffer.from('new').toString('base64') })).toEqual({ bytes: 3, created: true })
+    expect(await readMounted(host, { mount: 'workspace', path: 'a.txt', offset: 1, max_bytes: 3 })).toEqual({
+      base64: Buffer.from('ell').toString('base64'),
+      bytes: 3,
+      total: 5,
+    })
+    expect(await writeMounted(host, { mount: 'workspace', path: 'deep/er/b.txt', base64: Buffer.from('new').toString('base64') })).toEqual({
+      bytes: 3,
+      created: true,
+    })
     expect(await readFile(join(runner.mount, 'deep/er/b.txt'), 'utf8')).toBe('new')
-    expect((await listMounted(host, { mount: 'workspace', path: '.' })).entries.map((entry) => `${entry.kind} ${entry.name}`)).toEqual(['file a.txt', 'folder deep', 'link link.txt', 'link out', 'folder sub'])
+    expect((await listMounted(host, { mount: 'workspace', path: '.' })).entries.map((entry) => `${entry.kind} ${entry.name}`)).toEqual([
+      'file a.txt',
+      'folder deep',
+      'link link.txt',
+      'link out',
+      'folder sub',
+    ])
   })
   it.each([
-    ['../secret.txt', 'PATH_OUTSIDE'], ['link.txt', 'PATH_OUTSIDE'], ['out/secret.txt', 'PATH_OUTSIDE'], ['sub/../../secret.txt', 'PATH_OUTSIDE'], ['a\0b', 'PATH_OUTSIDE'], ['missing', 'FILE_NOT_FOUND'], ['sub', 'NOT_A_FILE'],
+    ['../secret.txt', 'PATH_OUTSIDE'],
+    ['link.txt', 'PATH_OUTSIDE'],
+    ['out/secret.txt', 'PATH_OUTSIDE'],
+    ['sub/../../secret.txt', 'PATH_OUTSIDE'],
+    ['a\0b', 'PATH_OUTSIDE'],
+    ['missing', 'FILE_NOT_FOUND'],
+    ['sub', 'NOT_A_FILE'],
   ])('%s is refused as %s', async (path, expected) => {
     expect(await code(readMounted(host, { mount: 'workspace', path }))).toBe(expected)
   })
@@ -60,14 +83,36 @@ describe('files', () => {
   })
   it('are closed without the tag', async () => {
     expect(await code(readMounted({ ...host, opens: opensOf([]) }, { mount: 'workspace', path: 'a.txt' }))).toBe('MOUNT_NOT_OPEN')
-    expect(await code(writeMounted({ ...host, opens: opensOf(['fs:read']) }, { mount: 'workspace', path: 'a.txt', base64: '' }))).toBe('MOUNT_NOT_OPEN')
-    expect(await code(readMounted({ ...host, opens: opensOf(['fs:read:other']) }, { mount: 'workspace', path: 'a.txt' }))).toBe('MOUNT_NOT_OPEN')
+    expect(await code(writeMounted({ ...host, opens: opensOf(['fs:read']) }, { mount: 'workspace', path: 'a.txt', base64: '' }))).toBe(
+      'MOUNT_NOT_OPEN',
+    )
+    expect(await code(readMounted({ ...host, opens: opensOf(['fs:read:other']) }, { mount: 'workspace', path: 'a.txt' }))).toBe(
+      'MOUNT_NOT_OPEN',
+    )
     expect(await code(readMounted({ ...host, opens: opensOf(['filesystem']) }, { mount: 'workspace', path: 'a.txt' }))).toBe('fine')
   })
 })
 
 describe('addresses', () => {
-  it.each(['127.0.0.1', '10.1.2.3', '192.168.0.1', '169.254.169.254', '0.0.0.0', '100.64.0.1', '224.0.0.1', '::1', '::', '::ffff:127.0.0.1', '::7f00:1', 'fe80::1', 'fc00::1', '64:ff9b::7f00:1', '2002:7f00:1::', 'not an address', '1.2.3.4.5'])('%s is not public', (text) => {
+  it.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '192.168.0.1',
+    '169.254.169.254',
+    '0.0.0.0',
+    '100.64.0.1',
+    '224.0.0.1',
+    '::1',
+    '::',
+    '::ffff:127.0.0.1',
+    '::7f00:1',
+    'fe80::1',
+    'fc00::1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    'not an address',
+    '1.2.3.4.5',
+  ])('%s is not public', (text) => {
     expect(isPublicAddress(text)).toBe(false)
   })
   it.each(['1.1.1.1', '93.184.216.34', '2606:4700::1111'])('%s is public', (text) => {
@@ -87,14 +132,30 @@ describe('fetching', () => {
   it('never connects to anything private, however it is written', async () => {
     const before = trapped
     const port = address.split(':')[1]
-    for (const url of [`http://${address}/`, `http://localhost:${port}/`, `http://[::1]:${port}/`, `http://2130706433:${port}/`, `http://0x7f.1:${port}/`, `http://[::ffff:127.0.0.1]:${port}/`, 'http://127.0.0.1/', 'http://localhost/', 'http://[::7f00:1]/', 'file:///etc/passwd', 'http://user:pw@example.com/', 'ftp://example.com/', 'nonsense']) {
+    for (const url of [
+      `http://${address}/`,
+      `http://localhost:${port}/`,
+      `http://[::1]:${port}/`,
+      `http://2130706433:${port}/`,
+      `http://0x7f.1:${port}/`,
+      `http://[::ffff:127.0.0.1]:${port}/`,
+      'http://127.0.0.1/',
+      'http://localhost/',
+      'http://[::7f00:1]/',
+      'file:///etc/passwd',
+      'http://user:pw@example.com/',
+      'ftp://example.com/',
+      'nonsense',
+    ]) {
       expect([url, await code(fetchFor(fetchHost, { url, timeout_ms: 2000 }))]).toEqual([url, 'URL_NOT_ALLOWED'])
     }
     expect(trapped).toBe(before)
   })
   it('is closed without the tag, and open for the one host a tag names', async () => {
     expect(await code(fetchFor({ ...fetchHost, opens: opensOf([]) }, { url: 'https://example.com/' }))).toBe('URL_NOT_ALLOWED')
-    expect(await code(fetchFor({ opens: opensOf(['network:127.0.0.1']), allow: new Set([address]) }, { url: `http://${address}/` }))).toBe('fine')
+    expect(await code(fetchFor({ opens: opensOf(['network:127.0.0.1']), allow: new Set([address]) }, { url: `http://${address}/` }))).toBe(
+      'fine',
+    )
   })
 })
 
@@ -103,7 +164,8 @@ describe('mail', () => {
   const opens = opensOf(['smtp'])
   const mail = { to: ['ann@example.com'], subject: 's', text: 't' }
   it('goes to nobody who is not listed', async () => {
-    for (const to of ['bob@example.com', 'ann@example.com.evil', 'x@sub.corp.example', 'ann@example.comx']) expect([to, await code(sendMail({ opens, smtp }, { ...mail, to: [to] }))]).toEqual([to, 'RECIPIENT_NOT_ALLOWED'])
+    for (const to of ['bob@example.com', 'ann@example.com.evil', 'x@sub.corp.example', 'ann@example.comx'])
+      expect([to, await code(sendMail({ opens, smtp }, { ...mail, to: [to] }))]).toEqual([to, 'RECIPIENT_NOT_ALLOWED'])
     expect(await code(sendMail({ opens, smtp }, { ...mail, cc: ['bob@example.com'] }))).toBe('RECIPIENT_NOT_ALLOWED')
   })
   it('takes no header hidden in a subject or an address', async () => {

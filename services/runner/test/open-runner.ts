@@ -8,7 +8,13 @@ import type { RunnerConfig } from '../src/config.ts'
 import { serveRunner } from '../src/serve.ts'
 
 /** How a test runs code. */
-export type Run = { readonly tags?: string[]; readonly args?: Record<string, unknown>; readonly timeoutMs?: number; readonly maxResultBytes?: number; readonly skill?: string }
+export type Run = {
+  readonly tags?: string[]
+  readonly args?: Record<string, unknown>
+  readonly timeoutMs?: number
+  readonly maxResultBytes?: number
+  readonly skill?: string
+}
 
 /** A runner over temporary folders. */
 export type OpenRunner = {
@@ -25,7 +31,16 @@ export async function openRunner(change: Partial<RunnerConfig> = {}): Promise<Op
   const folder = await mkdtemp(join(tmpdir(), 'runner-'))
   const mount = join(folder, 'workspace')
   await mkdir(mount)
-  const config: RunnerConfig = { socketPath: join(folder, 's'), codeDir: join(folder, 'code'), mounts: new Map([['workspace', mount]]), fetchAllow: new Set(), smtp: undefined, processes: 4, python: 'python3', ...change }
+  const config: RunnerConfig = {
+    socketPath: join(folder, 's'),
+    codeDir: join(folder, 'code'),
+    mounts: new Map([['workspace', mount]]),
+    fetchAllow: new Set(),
+    smtp: undefined,
+    processes: 4,
+    python: 'python3',
+    ...change,
+  }
   const server = await serveRunner(config)
   const client = new Client('http://runner', { socketPath: config.socketPath })
   const send = async (method: 'POST' | 'PUT', path: string, body: unknown): Promise<{ status: number; body: unknown }> => {
@@ -40,7 +55,19 @@ export async function openRunner(change: Partial<RunnerConfig> = {}): Promise<Op
     run: async (entry, code, { tags = [], args = {}, timeoutMs = 10_000, maxResultBytes = 1024 * 1024, skill = 'some-skill' } = {}) => {
       const digest = `sha256:${createHash('sha256').update(`${entry}\n${code}`).digest('hex')}`
       await send('PUT', `/code/${digest}`, { files: { [entry]: Buffer.from(code).toString('base64') } })
-      return (await send('POST', '/runs', { code_digest: digest, entry, skill, tags, arguments: args, timeout_ms: timeoutMs, max_result_bytes: maxResultBytes, call_id: 'c', traceparent: null })).body as RunResult
+      return (
+        await send('POST', '/runs', {
+          code_digest: digest,
+          entry,
+          skill,
+          tags,
+          arguments: args,
+          timeout_ms: timeoutMs,
+          max_result_bytes: maxResultBytes,
+          call_id: 'c',
+          traceparent: null,
+        })
+      ).body as RunResult
     },
     close: async () => {
       await client.destroy()

@@ -10,24 +10,49 @@ afterAll(() => runner.close())
 
 describe('a run', () => {
   it('carries out JavaScript, TypeScript and Python', async () => {
-    expect(await runner.run('skill.js', 'export const run = ({ n }) => ({ twice: n * 2 })', { args: { n: 2 } })).toMatchObject({ kind: 'result', json: '{"twice":4}' })
-    expect(await runner.run('skill.ts', 'type In = { n: number }\nexport async function run({ n }: In): Promise<number> { return n + 1 }', { args: { n: 2 } })).toMatchObject({ kind: 'result', json: '3' })
-    expect(await runner.run('skill.py', 'def run(arguments, ctx):\n    return {"name": arguments["name"], "skill": ctx.skill}', { args: { name: 'ü🤖' } })).toMatchObject({ kind: 'result', json: '{"name": "ü🤖", "skill": "some-skill"}' })
+    expect(await runner.run('skill.js', 'export const run = ({ n }) => ({ twice: n * 2 })', { args: { n: 2 } })).toMatchObject({
+      kind: 'result',
+      json: '{"twice":4}',
+    })
+    expect(
+      await runner.run('skill.ts', 'type In = { n: number }\nexport async function run({ n }: In): Promise<number> { return n + 1 }', {
+        args: { n: 2 },
+      }),
+    ).toMatchObject({ kind: 'result', json: '3' })
+    expect(
+      await runner.run('skill.py', 'def run(arguments, ctx):\n    return {"name": arguments["name"], "skill": ctx.skill}', {
+        args: { name: 'ü🤖' },
+      }),
+    ).toMatchObject({ kind: 'result', json: '{"name": "ü🤖", "skill": "some-skill"}' })
   })
   it('finds the function by name, by default export, and by registration in Python', async () => {
     for (const [entry, code] of [
       ['skill.js', 'export default () => 1'],
       ['skill.js', 'export const someSkill = () => 1'],
       ['skill.py', 'from repertoire import skill\n@skill\ndef anything(a, ctx):\n    return 1'],
-      ['skill.py', 'from repertoire import register\n@register("some-skill")\ndef anything(a):\n    return {"ok": True, "data": 1, "error": None, "meta": {}}'],
+      [
+        'skill.py',
+        'from repertoire import register\n@register("some-skill")\ndef anything(a):\n    return {"ok": True, "data": 1, "error": None, "meta": {}}',
+      ],
       ['skill.py', 'def some_skill(n=1):\n    return n'],
-    ] as const) expect([code, await runner.run(entry, code)]).toEqual([code, expect.objectContaining({ kind: 'result', json: '1' })])
+    ] as const)
+      expect([code, await runner.run(entry, code)]).toEqual([code, expect.objectContaining({ kind: 'result', json: '1' })])
   })
   it('tells a refusal of the skill from a failure', async () => {
-    expect(await runner.run('skill.js', "export const run = (a, ctx) => ctx.refuse('ORDER_NOT_FOUND', 'No such order.', { retryable: true })")).toMatchObject({ kind: 'skill_error', code: 'ORDER_NOT_FOUND', message: 'No such order.', retryable: true })
-    expect(await runner.run('skill.py', 'def run(a, ctx):\n    ctx.refuse("NOPE", "No.")')).toMatchObject({ kind: 'skill_error', code: 'NOPE' })
-    expect(await runner.run('skill.js', "export const run = () => ({ ok: false, error: { code: 'MINE', message: 'Mine.' } })")).toMatchObject({ kind: 'skill_error', code: 'MINE' })
-    expect(await runner.run('skill.js', "export const run = () => ({ ok: true, data: { a: 1 }, error: null })")).toMatchObject({ kind: 'result', json: '{"a":1}' })
+    expect(
+      await runner.run('skill.js', "export const run = (a, ctx) => ctx.refuse('ORDER_NOT_FOUND', 'No such order.', { retryable: true })"),
+    ).toMatchObject({ kind: 'skill_error', code: 'ORDER_NOT_FOUND', message: 'No such order.', retryable: true })
+    expect(await runner.run('skill.py', 'def run(a, ctx):\n    ctx.refuse("NOPE", "No.")')).toMatchObject({
+      kind: 'skill_error',
+      code: 'NOPE',
+    })
+    expect(
+      await runner.run('skill.js', "export const run = () => ({ ok: false, error: { code: 'MINE', message: 'Mine.' } })"),
+    ).toMatchObject({ kind: 'skill_error', code: 'MINE' })
+    expect(await runner.run('skill.js', 'export const run = () => ({ ok: true, data: { a: 1 }, error: null })')).toMatchObject({
+      kind: 'result',
+      json: '{"a":1}',
+    })
   })
   it.each([
     ['skill.js', 'export const run = (', 'syntax_error'],
@@ -51,18 +76,33 @@ describe('a run', () => {
     const marker = `sleep-${process.pid}-7531`
     const started = performance.now()
     const loop = await runner.run('skill.js', 'export const run = () => { for (;;); }', { timeoutMs: 300 })
-    const child = await runner.run('skill.py', `import subprocess, time\ndef run(a, c):\n    subprocess.Popen(["python3", "-c", "import time; time.sleep(60)", "${marker}"])\n    time.sleep(60)`, { timeoutMs: 800 })
+    const child = await runner.run(
+      'skill.py',
+      `import subprocess, time\ndef run(a, c):\n    subprocess.Popen(["python3", "-c", "import time; time.sleep(60)", "${marker}"])\n    time.sleep(60)`,
+      { timeoutMs: 800 },
+    )
     expect([loop, child].map((result) => result.kind === 'failed' && result.reason)).toEqual(['timeout', 'timeout'])
     expect(performance.now() - started).toBeLessThan(4 * 1100 + 4000)
     expect(spawnSync('pgrep', ['-f', marker]).stdout.toString()).toBe('')
   })
   it('may print as it likes: what it prints is not its answer', async () => {
-    expect(await runner.run('skill.js', 'console.log("x".repeat(1e6)); export const run = () => { process.stderr.write("y"); return 1 }')).toMatchObject({ kind: 'result', json: '1' })
-    expect(await runner.run('skill.py', 'import sys\ndef run(a, c):\n    print("x" * 1000000)\n    return 1')).toMatchObject({ kind: 'result', json: '1' })
+    expect(
+      await runner.run('skill.js', 'console.log("x".repeat(1e6)); export const run = () => { process.stderr.write("y"); return 1 }'),
+    ).toMatchObject({ kind: 'result', json: '1' })
+    expect(await runner.run('skill.py', 'import sys\ndef run(a, c):\n    print("x" * 1000000)\n    return 1')).toMatchObject({
+      kind: 'result',
+      json: '1',
+    })
   })
   it('answers no more than it may', async () => {
-    expect(await runner.run('skill.js', 'export const run = () => "x".repeat(5e6)', { maxResultBytes: 1000 })).toMatchObject({ kind: 'failed', reason: 'too_large' })
-    expect(await runner.run('skill.js', 'export const run = () => "x".repeat(2000)', { maxResultBytes: 1000 })).toMatchObject({ kind: 'failed', reason: 'too_large' })
+    expect(await runner.run('skill.js', 'export const run = () => "x".repeat(5e6)', { maxResultBytes: 1000 })).toMatchObject({
+      kind: 'failed',
+      reason: 'too_large',
+    })
+    expect(await runner.run('skill.js', 'export const run = () => "x".repeat(2000)', { maxResultBytes: 1000 })).toMatchObject({
+      kind: 'failed',
+      reason: 'too_large',
+    })
   })
   it('gets no environment of ours', async () => {
     process.env['REPERTOIRE_TEST_SECRET'] = 'do-not-leak'
@@ -78,13 +118,27 @@ describe('a run', () => {
   it('waits for a place until its deadline, and is busy then', async () => {
     const narrow = await openRunner({ processes: 1 })
     const code = 'export const run = () => new Promise((resolve) => setTimeout(() => resolve(1), 600))'
-    const results = await Promise.all([narrow.run('skill.js', code), narrow.run('skill.js', code), narrow.run('skill.js', `${code} // other`, { timeoutMs: 100 })])
+    const results = await Promise.all([
+      narrow.run('skill.js', code),
+      narrow.run('skill.js', code),
+      narrow.run('skill.js', `${code} // other`, { timeoutMs: 100 }),
+    ])
     expect(results.filter((result) => result.kind === 'result')).toHaveLength(2)
     expect(results[2]).toMatchObject({ kind: 'failed', reason: expect.stringMatching(/busy|timeout/) })
     await narrow.close()
   })
   it('asks for code it does not have, and refuses what is no request', async () => {
-    const request = { code_digest: `sha256:${'0'.repeat(64)}`, entry: 'skill.js', skill: 's', tags: [], arguments: {}, timeout_ms: 100, max_result_bytes: 10, call_id: 'c', traceparent: null }
+    const request = {
+      code_digest: `sha256:${'0'.repeat(64)}`,
+      entry: 'skill.js',
+      skill: 's',
+      tags: [],
+      arguments: {},
+      timeout_ms: 100,
+      max_result_bytes: 10,
+      call_id: 'c',
+      traceparent: null,
+    }
     expect((await runner.post('/runs', request)).body).toMatchObject({ kind: 'failed', reason: 'code_absent' })
     expect([(await runner.post('/runs', {})).status, (await runner.post('/other', {})).status]).toEqual([400, 404])
   })

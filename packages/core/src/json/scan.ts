@@ -14,7 +14,8 @@ export function scanJson(text: string, maxDepth: number): JsonProblem | undefine
     const char = text[at]
     const top = stack.at(-1)
     if (char === '{' || char === '[') {
-      if (stack.length >= maxDepth) return { path: pathOf(stack), rule: 'depth', message: `the JSON is nested deeper than ${maxDepth}`, fix: 'send a flatter value' }
+      if (stack.length >= maxDepth)
+        return { path: pathOf(stack), rule: 'depth', message: `the JSON is nested deeper than ${maxDepth}`, fix: 'send a flatter value' }
       stack.push({ kind: char === '{' ? 'object' : 'array', keys: new Set(), segment: '', index: 0, expectKey: char === '{' })
       at += 1
     } else if (char === '}' || char === ']') {
@@ -57,24 +58,56 @@ function scanString(raw: string, top: Frame | undefined, stack: readonly Frame[]
   if (isKey) {
     top.segment = value
     top.expectKey = false
-    if (top.keys.has(value)) return { path: pathOf(stack), rule: 'duplicate_key', message: `the key ${JSON.stringify(value)} stands twice in one object`, fix: 'keep one of them' }
+    if (top.keys.has(value))
+      return {
+        path: pathOf(stack),
+        rule: 'duplicate_key',
+        message: `the key ${JSON.stringify(value)} stands twice in one object`,
+        fix: 'keep one of them',
+      }
     top.keys.add(value)
   }
-  if (value.includes('\u0000')) return { path: pathOf(stack), rule: 'nul_character', message: 'a string contains U+0000', fix: 'remove the character, or send the bytes as base64' }
-  if (!value.isWellFormed()) return { path: pathOf(stack), rule: 'lone_surrogate', message: 'a string contains half of a surrogate pair', fix: 'send whole characters, or the bytes as base64' }
+  if (value.includes('\u0000'))
+    return {
+      path: pathOf(stack),
+      rule: 'nul_character',
+      message: 'a string contains U+0000',
+      fix: 'remove the character, or send the bytes as base64',
+    }
+  if (!value.isWellFormed())
+    return {
+      path: pathOf(stack),
+      rule: 'lone_surrogate',
+      message: 'a string contains half of a surrogate pair',
+      fix: 'send whole characters, or the bytes as base64',
+    }
   return undefined
 }
 
 function scanNumber(token: string, stack: readonly Frame[]): JsonProblem | undefined {
   const value = Number(token)
-  if (!Number.isFinite(value)) return { path: pathOf(stack), rule: 'number_overflow', message: `the number ${clip(token)} is too large for a double`, fix: 'send it as a string' }
+  if (!Number.isFinite(value))
+    return {
+      path: pathOf(stack),
+      rule: 'number_overflow',
+      message: `the number ${clip(token)} is too large for a double`,
+      fix: 'send it as a string',
+    }
   const isInteger = !/[.eE]/.test(token)
-  if (isInteger && !Number.isSafeInteger(value)) return { path: pathOf(stack), rule: 'unsafe_integer', message: `the integer ${clip(token)} is beyond 2^53−1 and would be rounded`, fix: 'send it as a string' }
+  if (isInteger && !Number.isSafeInteger(value))
+    return {
+      path: pathOf(stack),
+      rule: 'unsafe_integer',
+      message: `the integer ${clip(token)} is beyond 2^53−1 and would be rounded`,
+      fix: 'send it as a string',
+    }
   return undefined
 }
 
 function pathOf(stack: readonly Frame[]): string {
-  return stack.map((frame) => `/${frame.kind === 'array' ? frame.index : frame.segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return stack
+    .map((frame) => `/${frame.kind === 'array' ? frame.index : frame.segment.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('')
 }
 
 function clip(text: string): string {

@@ -8,7 +8,12 @@ export type BundleFiles = ReadonlyMap<string, Uint8Array>
 export type BundleDefaults = { readonly version?: string | undefined; readonly permission?: readonly string[] | undefined }
 
 /** A skill as it arrives for publication. */
-export type Bundle = { readonly files: BundleFiles; readonly defaults: BundleDefaults; readonly folder: string | undefined; readonly folderMismatch: 'error' | 'warning' }
+export type Bundle = {
+  readonly files: BundleFiles
+  readonly defaults: BundleDefaults
+  readonly folder: string | undefined
+  readonly folderMismatch: 'error' | 'warning'
+}
 
 /** The digest of a bundle: of its paths, its bytes and what was added to them. */
 export function bundleDigest(files: BundleFiles, used: BundleDefaults): string {
@@ -42,7 +47,8 @@ function pathProblem(path: string): string | undefined {
   // eslint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f\\]/.test(path)) return 'the path contains a backslash or a control character'
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'the path is absolute'
-  if (path.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) return 'the path has an empty, . or .. segment'
+  if (path.split('/').some((segment) => segment === '' || segment === '.' || segment === '..'))
+    return 'the path has an empty, . or .. segment'
   return undefined
 }
 

@@ -21,10 +21,15 @@ export type CheckedBundle = {
   readonly outputSchema: string | null
   readonly digest: string
   readonly schemaDigest: string
-  }
+}
 
 /** Findings about a bundle, what is left for a compiler to prove, and the bundle read, where no finding is an error. */
-export type BundleCheck = { readonly findings: readonly Finding[]; readonly toProve: SchemasToProve | undefined; readonly checked: CheckedBundle | undefined; readonly name: string | undefined }
+export type BundleCheck = {
+  readonly findings: readonly Finding[]
+  readonly toProve: SchemasToProve | undefined
+  readonly checked: CheckedBundle | undefined
+  readonly name: string | undefined
+}
 
 const noArguments = JSON.stringify({ type: 'object', properties: {}, additionalProperties: false })
 const entries = ['skill.ts', 'skill.js', 'skill.py']
@@ -33,7 +38,16 @@ const entries = ['skill.ts', 'skill.js', 'skill.py']
 export function checkBundle(bundle: Bundle): BundleCheck {
   const findings: Finding[] = checkPaths(bundle.files)
   const bytes = bundle.files.get('SKILL.md')
-  if (bytes === undefined) return { findings: [...findings, error(['SKILL.md', null], 'there is no SKILL.md', 'put a SKILL.md with name: and description: at the top of the folder')], toProve: undefined, checked: undefined, name: undefined }
+  if (bytes === undefined)
+    return {
+      findings: [
+        ...findings,
+        error(['SKILL.md', null], 'there is no SKILL.md', 'put a SKILL.md with name: and description: at the top of the folder'),
+      ],
+      toProve: undefined,
+      checked: undefined,
+      name: undefined,
+    }
   const text = decode(bytes, findings)
   if (text === undefined) return { findings, toProve: undefined, checked: undefined, name: undefined }
   const front = readFrontMatter(text)
@@ -51,7 +65,13 @@ export function checkBundle(bundle: Bundle): BundleCheck {
   findings.push(...checkWording(manifest))
   const executor = readExecutor(bundle, manifest, findings)
   if (executor.kind !== 'playbook' && input === undefined && !findings.some((finding) => finding.file.endsWith('schema.json'))) {
-    findings.push(error(['input.schema.json', null], 'a skill that is carried out needs an input schema', 'add input.schema.json; {"type":"object","properties":{},"additionalProperties":false} takes no arguments'))
+    findings.push(
+      error(
+        ['input.schema.json', null],
+        'a skill that is carried out needs an input schema',
+        'add input.schema.json; {"type":"object","properties":{},"additionalProperties":false} takes no arguments',
+      ),
+    )
   }
   if (executor.kind !== 'playbook') findings.push(...lint(manifest, output !== undefined))
   if (findings.some((finding) => finding.level === 'error')) return { findings, toProve, checked: undefined, name }
@@ -62,17 +82,33 @@ export function checkBundle(bundle: Bundle): BundleCheck {
     toProve,
     name,
     checked: {
-      manifest, extra: reading.extra, usedDefaults: reading.usedDefaults, instructions: front.body, ...executor, inputSchema, outputSchema,
+      manifest,
+      extra: reading.extra,
+      usedDefaults: reading.usedDefaults,
+      instructions: front.body,
+      ...executor,
+      inputSchema,
+      outputSchema,
       digest: bundleDigest(bundle.files, reading.usedDefaults),
-      schemaDigest: digestOf(canonicalJson({ input: JSON.parse(inputSchema), output: outputSchema === null ? null : JSON.parse(outputSchema) })),
+      schemaDigest: digestOf(
+        canonicalJson({ input: JSON.parse(inputSchema), output: outputSchema === null ? null : JSON.parse(outputSchema) }),
+      ),
     },
   }
 }
 
 type SchemaFile = { readonly file: string; readonly text: string }
 
-function schemasToProve(input: SchemaFile | undefined, output: SchemaFile | undefined, reading: ManifestReading | undefined): SchemasToProve {
-  const examples = (reading?.manifest?.examples ?? []).map((example, index) => ({ params: example.params, result: example.result, line: reading?.exampleLines[index] ?? null }))
+function schemasToProve(
+  input: SchemaFile | undefined,
+  output: SchemaFile | undefined,
+  reading: ManifestReading | undefined,
+): SchemasToProve {
+  const examples = (reading?.manifest?.examples ?? []).map((example, index) => ({
+    params: example.params,
+    result: example.result,
+    line: reading?.exampleLines[index] ?? null,
+  }))
   return { input: input ?? { file: 'input.schema.json', text: noArguments }, output: output ?? null, examples }
 }
 
@@ -89,7 +125,8 @@ function decode(bytes: Uint8Array, findings: Finding[]): string | undefined {
     return undefined
   }
   const unsafe = findUnsafeCharacter(text)
-  if (unsafe !== undefined) findings.push(error(['SKILL.md', unsafe.line], `it contains ${unsafe.codePoint}, ${unsafe.what}`, 'remove the character'))
+  if (unsafe !== undefined)
+    findings.push(error(['SKILL.md', unsafe.line], `it contains ${unsafe.codePoint}, ${unsafe.what}`, 'remove the character'))
   return text
 }
 
@@ -98,10 +135,18 @@ function checkFolder(bundle: Bundle, name: string, version: string | undefined):
   const [folderName = '', folderVersion] = bundle.folder.split('@')
   const findings: Finding[] = []
   if (nameKey(folderName) !== nameKey(name)) {
-    findings.push({ level: bundle.folderMismatch, file: 'SKILL.md', line: 2, message: `the folder is called ${folderName}, the skill ${name}`, fix: 'give both the same name' })
+    findings.push({
+      level: bundle.folderMismatch,
+      file: 'SKILL.md',
+      line: 2,
+      message: `the folder is called ${folderName}, the skill ${name}`,
+      fix: 'give both the same name',
+    })
   }
   if (folderVersion !== undefined && version !== undefined && folderVersion !== version) {
-    findings.push(error(['SKILL.md', 2], `the folder says version ${folderVersion}, the front matter ${version}`, 'give both the same version'))
+    findings.push(
+      error(['SKILL.md', 2], `the folder says version ${folderVersion}, the front matter ${version}`, 'give both the same version'),
+    )
   }
   return findings
 }
@@ -115,13 +160,27 @@ function readSchemaFile(bundle: Bundle, names: readonly string[], findings: Find
   return schema === undefined ? undefined : { file, text: new TextDecoder().decode(bytes) }
 }
 
-function readExecutor(bundle: Bundle, manifest: Manifest, findings: Finding[]): { readonly kind: ExecutorKind; readonly entry: string | null } {
+function readExecutor(
+  bundle: Bundle,
+  manifest: Manifest,
+  findings: Finding[],
+): { readonly kind: ExecutorKind; readonly entry: string | null } {
   const present = entries.filter((entry) => bundle.files.has(entry))
   if (present.length > 1) findings.push(error([present[1] ?? '', null], `there are both ${present.join(' and ')}`, 'keep one of them'))
   const entry = present[0] ?? null
   if (manifest.executor === undefined) return { kind: entry === null ? 'playbook' : 'code', entry }
-  if (entry !== null && manifest.executor.kind !== 'code') findings.push(error(['SKILL.md', null], `executor says ${manifest.executor.kind}, but there is ${entry}`, `remove ${entry}, or the executor`))
-  if (entry === null && manifest.executor.kind === 'code') findings.push(error(['SKILL.md', null], 'executor says code, but there is no skill.ts, skill.js or skill.py', 'add the file, or remove the executor'))
+  if (entry !== null && manifest.executor.kind !== 'code')
+    findings.push(
+      error(['SKILL.md', null], `executor says ${manifest.executor.kind}, but there is ${entry}`, `remove ${entry}, or the executor`),
+    )
+  if (entry === null && manifest.executor.kind === 'code')
+    findings.push(
+      error(
+        ['SKILL.md', null],
+        'executor says code, but there is no skill.ts, skill.js or skill.py',
+        'add the file, or remove the executor',
+      ),
+    )
   return { kind: manifest.executor.kind, entry: manifest.executor.kind === 'code' ? entry : null }
 }
 
@@ -134,9 +193,18 @@ function checkWording(manifest: Manifest): Finding[] {
 
 function lint(manifest: Manifest, hasOutputSchema: boolean): Finding[] {
   const findings: Finding[] = []
-  if (!hasOutputSchema) findings.push(warning('output.schema.json', 'there is no output schema, so answers are passed on unchecked', 'add output.schema.json'))
-  if (manifest.when_to_use === undefined) findings.push(warning('SKILL.md', 'when_to_use is missing; models choose by it', 'say when to use the skill'))
-  if (manifest.examples.length < 5) findings.push(warning('SKILL.md', `there are ${manifest.examples.length} examples; five make the skill much easier to find`, 'add examples: {say, params}'))
+  if (!hasOutputSchema)
+    findings.push(warning('output.schema.json', 'there is no output schema, so answers are passed on unchecked', 'add output.schema.json'))
+  if (manifest.when_to_use === undefined)
+    findings.push(warning('SKILL.md', 'when_to_use is missing; models choose by it', 'say when to use the skill'))
+  if (manifest.examples.length < 5)
+    findings.push(
+      warning(
+        'SKILL.md',
+        `there are ${manifest.examples.length} examples; five make the skill much easier to find`,
+        'add examples: {say, params}',
+      ),
+    )
   return findings
 }
 

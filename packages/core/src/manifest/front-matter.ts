@@ -18,27 +18,44 @@ const empty: Located = { value: {}, line: 1, children: new Map() }
 export function readFrontMatter(text: string): FrontMatter {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text
   const opening = /^---[ \t]*\r?\n/.exec(source)
-  if (opening === null) return fail(source, { line: 1, message: 'SKILL.md does not start with front matter', fix: 'begin the file with a line --- followed by name: and description:' })
+  if (opening === null)
+    return fail(source, {
+      line: 1,
+      message: 'SKILL.md does not start with front matter',
+      fix: 'begin the file with a line --- followed by name: and description:',
+    })
   const rest = source.slice(opening[0].length)
   const closing = /^---[ \t]*(?:\r?\n|$)/m.exec(rest)
-  if (closing === null) return fail(source, { line: 1, message: 'the front matter is not closed', fix: 'put a line --- after the last key' })
+  if (closing === null)
+    return fail(source, { line: 1, message: 'the front matter is not closed', fix: 'put a line --- after the last key' })
   const yaml = rest.slice(0, closing.index)
   const body = rest.slice(closing.index + closing[0].length)
-  if (Buffer.byteLength(yaml) > limits.frontMatterBytes) return fail(body, { line: 1, message: `the front matter is larger than ${limits.frontMatterBytes} bytes`, fix: 'move text into the instructions below it' })
+  if (Buffer.byteLength(yaml) > limits.frontMatterBytes)
+    return fail(body, {
+      line: 1,
+      message: `the front matter is larger than ${limits.frontMatterBytes} bytes`,
+      fix: 'move text into the instructions below it',
+    })
   return readYaml(yaml, body)
 }
 
 function readYaml(yaml: string, body: string): FrontMatter {
   const lines = new LineCounter()
   const document = parseBounded(yaml, lines)
-  if (document === undefined) return fail(body, { line: 2, message: `the front matter is nested deeper than ${maxDepth}`, fix: 'flatten it' })
+  if (document === undefined)
+    return fail(body, { line: 2, message: `the front matter is nested deeper than ${maxDepth}`, fix: 'flatten it' })
   const lineAt = (offset: number): number => lines.linePos(offset).line + 1
   const problems: FrontMatterProblem[] = document.errors.map((error) => {
     const position = lines.linePos(error.pos[0])
-    return { line: position.line + 1, message: `YAML: ${error.message.split('\n')[0] ?? 'it does not parse'} (column ${position.col})`, fix: yamlFix(error.code) }
+    return {
+      line: position.line + 1,
+      message: `YAML: ${error.message.split('\n')[0] ?? 'it does not parse'} (column ${position.col})`,
+      fix: yamlFix(error.code),
+    }
   })
   if (problems.length > 0) return { root: empty, body, problems }
-  if (!isMap(document.contents)) return fail(body, { line: 2, message: 'the front matter is not a list of keys', fix: 'write name: and description:, one a line' })
+  if (!isMap(document.contents))
+    return fail(body, { line: 2, message: 'the front matter is not a list of keys', fix: 'write name: and description:, one a line' })
   const root = locate(document.contents, { lineAt, problems, path: [] })
   return { root, body, problems }
 }
@@ -63,8 +80,10 @@ function locate(node: Node | null, walk: Walk): Located {
     walk.problems.push({ line, message: `the front matter is nested deeper than ${maxDepth}`, fix: 'flatten it' })
     return { value: '', line, children }
   }
-  if (isAlias(node) || ('anchor' in node && node.anchor !== undefined)) walk.problems.push({ line, message: 'anchors and aliases are not taken', fix: 'write the value out where it is used' })
-  if (node.tag !== undefined && !/^tag:yaml\.org,2002:(str|map|seq)$/.test(node.tag)) walk.problems.push({ line, message: `the YAML tag ${node.tag} is not taken`, fix: 'remove the tag' })
+  if (isAlias(node) || ('anchor' in node && node.anchor !== undefined))
+    walk.problems.push({ line, message: 'anchors and aliases are not taken', fix: 'write the value out where it is used' })
+  if (node.tag !== undefined && !/^tag:yaml\.org,2002:(str|map|seq)$/.test(node.tag))
+    walk.problems.push({ line, message: `the YAML tag ${node.tag} is not taken`, fix: 'remove the tag' })
   if (isScalar(node)) return { value: scalarValue(node.value, node.type, walk.path), line, children }
   if (isSeq(node)) {
     const items = node.items.map((item, index) => {
@@ -102,7 +121,8 @@ function scalarValue(value: unknown, type: string | undefined, path: readonly st
 
 function yamlFix(code: string): string {
   if (code === 'DUPLICATE_KEY') return 'keep one of the two keys'
-  if (code === 'BLOCK_AS_IMPLICIT_KEY' || code === 'UNEXPECTED_TOKEN' || code === 'MULTILINE_IMPLICIT_KEY') return 'put the value in double quotes: it contains a colon or another character that YAML reads as its own'
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' || code === 'UNEXPECTED_TOKEN' || code === 'MULTILINE_IMPLICIT_KEY')
+    return 'put the value in double quotes: it contains a colon or another character that YAML reads as its own'
   if (code === 'TAB_AS_INDENT') return 'indent with spaces'
   return 'correct the YAML at this place; quoting the value often helps'
 }

@@ -4,13 +4,35 @@ import type { BundleDefaults } from './bundle.ts'
 import type { Located } from './front-matter.ts'
 
 /** The manifest, the keys nobody knows, and which defaults were needed; no manifest where the findings say why. */
-export type ManifestReading = { readonly manifest: Manifest | undefined; readonly extra: Record<string, unknown>; readonly usedDefaults: BundleDefaults; readonly exampleLines: readonly number[]; readonly findings: readonly Finding[] }
+export type ManifestReading = {
+  readonly manifest: Manifest | undefined
+  readonly extra: Record<string, unknown>
+  readonly usedDefaults: BundleDefaults
+  readonly exampleLines: readonly number[]
+  readonly findings: readonly Finding[]
+}
 
 const file = 'SKILL.md'
 const knownKeys = new Set(Object.keys(Manifest.shape))
 const booleans = new Set(['private', 'core', 'retryable'])
 const integers = new Set(['timeout_ms', 'concurrency', 'max_result_bytes'])
-const textKeys = new Set(['name', 'description', 'version', 'when_to_use', 'when_not_to_use', 'input', 'output', 'summary', 'author', 'domain', 'cost', 'license', 'compatibility', 'effects', 'approval'])
+const textKeys = new Set([
+  'name',
+  'description',
+  'version',
+  'when_to_use',
+  'when_not_to_use',
+  'input',
+  'output',
+  'summary',
+  'author',
+  'domain',
+  'cost',
+  'license',
+  'compatibility',
+  'effects',
+  'approval',
+])
 
 /** Reads the manifest out of the front matter; every problem at once, each with its line and fix. */
 export function readManifest(root: Located, defaults: BundleDefaults): ManifestReading {
@@ -22,20 +44,43 @@ export function readManifest(root: Located, defaults: BundleDefaults): ManifestR
     if (knownKeys.has(key)) value[key] = textKeys.has(key) ? entry : coerce(key, entry)
     else {
       extra[key] = entry
-      findings.push({ level: 'warning', file, line: lineOf(root, [key]), message: `the key ${key} is not one this registry knows; it is kept under extra`, fix: null })
+      findings.push({
+        level: 'warning',
+        file,
+        line: lineOf(root, [key]),
+        message: `the key ${key} is not one this registry knows; it is kept under extra`,
+        fix: null,
+      })
     }
   }
   const usedDefaults = fillIn(value, defaults, { root, findings })
   const parsed = Manifest.safeParse(value)
   for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.map(String)
-    if (findings.some((finding) => finding.level === 'error' && path[0] !== undefined && finding.message.startsWith(`${path[0]} `))) continue
-    findings.push({ level: 'error', file, line: lineOf(root, path), message: `${path.join('.') || 'the front matter'} ${sayIssue(issue.message, value[path[0] ?? ''] === undefined)}`, fix: fixFor(path[0] ?? '', value[path[0] ?? '']) })
+    if (findings.some((finding) => finding.level === 'error' && path[0] !== undefined && finding.message.startsWith(`${path[0]} `)))
+      continue
+    findings.push({
+      level: 'error',
+      file,
+      line: lineOf(root, path),
+      message: `${path.join('.') || 'the front matter'} ${sayIssue(issue.message, value[path[0] ?? ''] === undefined)}`,
+      fix: fixFor(path[0] ?? '', value[path[0] ?? '']),
+    })
   }
-  return { manifest: parsed.success && findings.every((finding) => finding.level !== 'error') ? parsed.data : undefined, extra, usedDefaults, findings, exampleLines: (Array.isArray(raw['examples']) ? raw['examples'] : []).map((_, index) => lineOf(root, ['examples', String(index)])) }
+  return {
+    manifest: parsed.success && findings.every((finding) => finding.level !== 'error') ? parsed.data : undefined,
+    extra,
+    usedDefaults,
+    findings,
+    exampleLines: (Array.isArray(raw['examples']) ? raw['examples'] : []).map((_, index) => lineOf(root, ['examples', String(index)])),
+  }
 }
 
-function fillIn(value: Record<string, unknown>, defaults: BundleDefaults, { root, findings }: { readonly root: Located; readonly findings: Finding[] }): BundleDefaults {
+function fillIn(
+  value: Record<string, unknown>,
+  defaults: BundleDefaults,
+  { root, findings }: { readonly root: Located; readonly findings: Finding[] },
+): BundleDefaults {
   const metadata = value['metadata']
   const nested = typeof metadata === 'object' && metadata !== null ? (metadata as Record<string, unknown>)['version'] : undefined
   const used: { version?: string; permission?: readonly string[] } = {}
@@ -64,7 +109,8 @@ function coerce(key: string, entry: unknown): unknown {
   }
   if (key === 'examples' || key === 'metadata') return entry
   if (Array.isArray(entry)) return entry.map((item) => coerce('', item))
-  if (typeof entry === 'object' && entry !== null) return Object.fromEntries(Object.entries(entry).map(([name, member]) => [name, coerce(name, member)]))
+  if (typeof entry === 'object' && entry !== null)
+    return Object.fromEntries(Object.entries(entry).map(([name, member]) => [name, coerce(name, member)]))
   return entry
 }
 
@@ -85,12 +131,18 @@ function sayIssue(message: string, isMissing: boolean): string {
 }
 
 function fixFor(key: string, value: unknown): string {
-  if (key === 'permission' && value === undefined) return 'write permission: [] when the skill needs none, or list its tags (an import takes --default-permission)'
+  if (key === 'permission' && value === undefined)
+    return 'write permission: [] when the skill needs none, or list its tags (an import takes --default-permission)'
   if (key === 'version' && value === undefined) return 'write version: 1.0.0 (an import takes --default-version)'
   if (key === 'name') return 'write a name such as query-order: lower case, at most 64 characters'
   if (key === 'description') return 'say in at most 1 024 characters what the skill does and when to use it'
-  if (Array.isArray(value) === false && (key === 'permission' || key === 'tags' || key === 'unlocks' || key === 'examples' || key === 'errors')) return `write a list: ${key}: [first, second]`
-  if (key === 'permission') return `tags look like ${['fs:read', 'network:api.example.com', 'smtp'].filter((tag) => PermissionTag.safeParse(tag).success).join(', ')}`
+  if (
+    Array.isArray(value) === false &&
+    (key === 'permission' || key === 'tags' || key === 'unlocks' || key === 'examples' || key === 'errors')
+  )
+    return `write a list: ${key}: [first, second]`
+  if (key === 'permission')
+    return `tags look like ${['fs:read', 'network:api.example.com', 'smtp'].filter((tag) => PermissionTag.safeParse(tag).success).join(', ')}`
   if (booleans.has(key)) return `write ${key}: true or ${key}: false`
   if (integers.has(key)) return `write a whole number for ${key}`
   return `correct ${key === '' ? 'the front matter' : key} as the manifest reference says`

@@ -17,29 +17,54 @@ const dialects = ['https://json-schema.org/draft/2020-12/schema', 'http://json-s
 export function checkSchema(file: string, bytes: Uint8Array): CheckedSchema {
   const findings: Finding[] = []
   const text = new TextDecoder('utf-8', { ignoreBOM: false }).decode(bytes)
-  const refuse = (path: readonly string[], message: string, fix: string): number => findings.push({ level: 'error', file, line: lineOfPath(text, path), message, fix })
-  if (bytes.byteLength > limits.schemaBytes) return only({ file, line: null, message: `the schema is larger than ${limits.schemaBytes} bytes`, fix: 'split the skill, or shorten the schema' })
+  const refuse = (path: readonly string[], message: string, fix: string): number =>
+    findings.push({ level: 'error', file, line: lineOfPath(text, path), message, fix })
+  if (bytes.byteLength > limits.schemaBytes)
+    return only({
+      file,
+      line: null,
+      message: `the schema is larger than ${limits.schemaBytes} bytes`,
+      fix: 'split the skill, or shorten the schema',
+    })
   let schema: unknown
   try {
     schema = JSON.parse(text)
   } catch (error) {
-    return only({ file, line: lineOfJsonError(text, error), message: `it is not JSON: ${error instanceof Error ? error.message : 'unknown'}`, fix: 'correct the JSON' })
+    return only({
+      file,
+      line: lineOfJsonError(text, error),
+      message: `it is not JSON: ${error instanceof Error ? error.message : 'unknown'}`,
+      fix: 'correct the JSON',
+    })
   }
   const scanned = scanJson(text, limits.jsonDepth)
   if (scanned !== undefined) refuse(scanned.path.split('/').slice(1), scanned.message, scanned.fix)
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return only({ file, line: 1, message: 'the root of a schema is an object', fix: 'write {"type": "object", "properties": {…}}' })
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    return only({ file, line: 1, message: 'the root of a schema is an object', fix: 'write {"type": "object", "properties": {…}}' })
   const root = schema as Record<string, unknown>
   if (root['type'] !== 'object') refuse(['type'], 'the root type is not object', 'write "type": "object" at the root')
   const dialect = root['$schema']
-  if (dialect !== undefined && !dialects.some((known) => String(dialect).replace(/#$/, '') === known)) refuse(['$schema'], `the dialect ${String(dialect)} is not taken`, `use ${dialects[0]}, or leave $schema out`)
-  const walk: Walk = { root, refuse, warn: (path, message) => findings.push({ level: 'warning', file, line: lineOfPath(text, path), message, fix: null }), count: { properties: 0 } }
+  if (dialect !== undefined && !dialects.some((known) => String(dialect).replace(/#$/, '') === known))
+    refuse(['$schema'], `the dialect ${String(dialect)} is not taken`, `use ${dialects[0]}, or leave $schema out`)
+  const walk: Walk = {
+    root,
+    refuse,
+    warn: (path, message) => findings.push({ level: 'warning', file, line: lineOfPath(text, path), message, fix: null }),
+    count: { properties: 0 },
+  }
   visit(root, [], walk)
-  if (walk.count.properties > maxProperties) refuse([], `the schema declares ${walk.count.properties} properties`, `keep it to ${maxProperties}`)
+  if (walk.count.properties > maxProperties)
+    refuse([], `the schema declares ${walk.count.properties} properties`, `keep it to ${maxProperties}`)
   if (findings.every((finding) => finding.level !== 'error')) checkReferences(root, refuse)
   return { schema: findings.some((finding) => finding.level === 'error') ? undefined : root, findings }
 }
 
-type Walk = { readonly root: Record<string, unknown>; readonly refuse: Refuse; readonly warn: (path: readonly string[], message: string) => unknown; readonly count: { properties: number } }
+type Walk = {
+  readonly root: Record<string, unknown>
+  readonly refuse: Refuse
+  readonly warn: (path: readonly string[], message: string) => unknown
+  readonly count: { properties: number }
+}
 
 function visit(node: unknown, path: readonly string[], walk: Walk): void {
   if (path.length > maxDepth * 2) {
@@ -52,7 +77,12 @@ function visit(node: unknown, path: readonly string[], walk: Walk): void {
     return
   }
   const parent = path.at(-1)
-  const isNameMap = parent === 'properties' || parent === '$defs' || parent === 'definitions' || parent === 'dependentSchemas' || parent === 'patternProperties'
+  const isNameMap =
+    parent === 'properties' ||
+    parent === '$defs' ||
+    parent === 'definitions' ||
+    parent === 'dependentSchemas' ||
+    parent === 'patternProperties'
   if (parent === 'properties') walk.count.properties += Object.keys(node).length
   for (const [key, value] of Object.entries(node)) {
     const here = [...path, key]
@@ -66,7 +96,8 @@ function visit(node: unknown, path: readonly string[], walk: Walk): void {
 
 function checkKeyword({ key, value }: { readonly key: string; readonly value: unknown }, path: readonly string[], walk: Walk): void {
   if (key === '$async') walk.refuse(path, '$async schemas are not taken: their validation answers with a promise', 'remove $async')
-  if ((key === '$ref' || key === '$dynamicRef') && typeof value === 'string' && !value.startsWith('#')) walk.refuse(path, `the reference ${value.slice(0, 80)} leaves the schema`, 'copy what it names into $defs and refer to #/$defs/…')
+  if ((key === '$ref' || key === '$dynamicRef') && typeof value === 'string' && !value.startsWith('#'))
+    walk.refuse(path, `the reference ${value.slice(0, 80)} leaves the schema`, 'copy what it names into $defs and refer to #/$defs/…')
   if (key === '$id' && path.length > 1) walk.refuse(path, 'a nested $id changes what references mean', 'remove it')
   if (key === 'pattern' && typeof value === 'string') checkPattern(value, path, walk)
   if (key === 'description' && typeof value === 'string') {
@@ -79,7 +110,11 @@ function checkPattern(pattern: string, path: readonly string[], walk: Walk): voi
   try {
     RE2JS.compile(RE2JS.translateRegExp(pattern))
   } catch {
-    walk.refuse(path, `the pattern ${pattern.slice(0, 80)} is not one that runs in linear time (RE2)`, 'write it without look-around and back-references')
+    walk.refuse(
+      path,
+      `the pattern ${pattern.slice(0, 80)} is not one that runs in linear time (RE2)`,
+      'write it without look-around and back-references',
+    )
   }
 }
 

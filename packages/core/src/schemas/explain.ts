@@ -14,11 +14,20 @@ export function explainViolations(errors: readonly ErrorObject[]): Detail[] {
     const wanted = String(error.params['missingProperty'])
     const strangers = unknown.filter((other) => other.instancePath === error.instancePath && !told.has(other))
     const nameOf = (other: ErrorObject): string => String(other.params['additionalProperty'] ?? other.params['unevaluatedProperty'])
-    const near = nearestName(wanted, strangers.map(nameOf)) ?? (strangers.length === 1 && missing.length === 1 ? nameOf(strangers[0] as ErrorObject) : undefined)
+    const near =
+      nearestName(wanted, strangers.map(nameOf)) ??
+      (strangers.length === 1 && missing.length === 1 ? nameOf(strangers[0] as ErrorObject) : undefined)
     const stranger = strangers.find((other) => nameOf(other) === near)
     if (stranger !== undefined && near !== undefined) {
       told.add(stranger).add(error)
-      details.push({ path: `${error.instancePath}/${escape(near)}`, rule: 'required', expected: wanted, got: near, did_you_mean: wanted, fix: `rename ${near} to ${wanted}` })
+      details.push({
+        path: `${error.instancePath}/${escape(near)}`,
+        rule: 'required',
+        expected: wanted,
+        got: near,
+        did_you_mean: wanted,
+        fix: `rename ${near} to ${wanted}`,
+      })
     }
   }
   for (const error of leadingBranch(errors)) if (!told.has(error)) details.push(detailOf(error))
@@ -49,13 +58,25 @@ function detailOf(error: ErrorObject): Detail {
   const got = shorten(error.data)
   switch (error.keyword) {
     case 'required':
-      return { path: error.instancePath, rule: 'required', expected: String(params['missingProperty']), fix: `add ${String(params['missingProperty'])}` }
+      return {
+        path: error.instancePath,
+        rule: 'required',
+        expected: String(params['missingProperty']),
+        fix: `add ${String(params['missingProperty'])}`,
+      }
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(params['additionalProperty'] ?? params['unevaluatedProperty'])
       const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {})
       const near = nearestName(name, known)
-      return { path: `${error.instancePath}/${escape(name)}`, rule: error.keyword, got: name, allowed: known, fix: near === undefined ? `remove ${name}` : `rename ${name} to ${near}`, ...(near === undefined ? {} : { did_you_mean: near }) }
+      return {
+        path: `${error.instancePath}/${escape(name)}`,
+        rule: error.keyword,
+        got: name,
+        allowed: known,
+        fix: near === undefined ? `remove ${name}` : `rename ${name} to ${near}`,
+        ...(near === undefined ? {} : { did_you_mean: near }),
+      }
     }
     case 'enum':
       return { path: error.instancePath, rule: 'enum', allowed: (params['allowedValues'] as unknown[]).slice(0, 20), ...got }

@@ -12,7 +12,8 @@ export function checkReferences(root: Record<string, unknown>, refuse: Refuse): 
     const known = costs.get(node)
     if (known !== undefined) return known
     if (open.has(node)) {
-      if (viaRef && isPureReference(node)) refuse(path, 'the references form a cycle that never reaches a value', 'let one of them name a type')
+      if (viaRef && isPureReference(node))
+        refuse(path, 'the references form a cycle that never reaches a value', 'let one of them name a type')
       return 1
     }
     open.add(node)
@@ -32,7 +33,12 @@ export function checkReferences(root: Record<string, unknown>, refuse: Refuse): 
     costs.set(node, cost)
     return cost
   }
-  if (costOf(root, [], false) > maxFanOut) refuse([], `validating this schema may take more than ${maxFanOut} steps, since its references multiply`, 'refer to each definition fewer times')
+  if (costOf(root, [], false) > maxFanOut)
+    refuse(
+      [],
+      `validating this schema may take more than ${maxFanOut} steps, since its references multiply`,
+      'refer to each definition fewer times',
+    )
 }
 
 function isPureReference(node: object): boolean {

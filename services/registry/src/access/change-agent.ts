@@ -9,10 +9,24 @@ export async function changeAgent(deps: Deps, caller: Caller, { id, ...change }:
   return deps.store.transaction(async (tx) => {
     const before = await tx.agents.lock(id)
     if (before === undefined) throw noAgent(id)
-    if (change.disabled === true && id === caller.id) throw new Refusal('ILLEGAL_TRANSITION', 'An admin cannot disable itself.', { hint: 'let another admin do it' })
-    const after = { ...before, name: change.name ?? before.name, disabled: change.disabled ?? before.disabled, team: change.team === undefined ? before.team : change.team, domains: change.domains ?? before.domains }
+    if (change.disabled === true && id === caller.id)
+      throw new Refusal('ILLEGAL_TRANSITION', 'An admin cannot disable itself.', { hint: 'let another admin do it' })
+    const after = {
+      ...before,
+      name: change.name ?? before.name,
+      disabled: change.disabled ?? before.disabled,
+      team: change.team === undefined ? before.team : change.team,
+      domains: change.domains ?? before.domains,
+    }
     await tx.agents.update(after)
-    await tx.audit.append({ caller, action: 'agent.change', subject: id, before: showAgent(before), after: showAgent(after), at: deps.clock.now() })
+    await tx.audit.append({
+      caller,
+      action: 'agent.change',
+      subject: id,
+      before: showAgent(before),
+      after: showAgent(after),
+      at: deps.clock.now(),
+    })
     return showAgent(after)
   })
 }

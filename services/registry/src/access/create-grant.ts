@@ -1,6 +1,7 @@
 import type { CreateGrantBody, Grant } from '@repertoire/contract'
 import { Refusal, requireRole, type Caller } from '@repertoire/core'
-import type { Deps, GrantRow } from '../ports.ts'
+import type { Deps } from '../ports.ts'
+import type { GrantRow } from '../stored.ts'
 import { noAgent } from './change-agent.ts'
 
 /** Lets an agent use what requires a tag, or denies it; a denial beats every grant. */
@@ -8,18 +9,46 @@ export async function createGrant(deps: Deps, caller: Caller, input: CreateGrant
   requireRole(caller, 'admin')
   const at = deps.clock.now()
   const expiresAt = input.expires_at === undefined ? null : new Date(input.expires_at)
-  if (expiresAt !== null && expiresAt <= at) throw new Refusal('INVALID_REQUEST', 'The grant would have expired already.', { hint: 'give an expires_at that lies ahead', details: [{ path: '/expires_at', rule: 'future' }] })
+  if (expiresAt !== null && expiresAt <= at)
+    throw new Refusal('INVALID_REQUEST', 'The grant would have expired already.', {
+      hint: 'give an expires_at that lies ahead',
+      details: [{ path: '/expires_at', rule: 'future' }],
+    })
   return deps.store.transaction(async (tx) => {
     if ((await tx.agents.lock(input.agentId)) === undefined) throw noAgent(input.agentId)
-    const grant = { id: deps.ids.next(), agentId: input.agentId, pattern: input.pattern, deny: input.deny, reason: input.reason, grantedBy: caller.id, expiresAt }
+    const grant = {
+      id: deps.ids.next(),
+      agentId: input.agentId,
+      pattern: input.pattern,
+      deny: input.deny,
+      reason: input.reason,
+      grantedBy: caller.id,
+      expiresAt,
+    }
     await tx.grants.insert({ ...grant, at })
     const shown = showGrant({ ...grant, createdAt: at })
-    await tx.audit.append({ caller, action: input.deny ? 'grant.deny' : 'grant.create', subject: input.agentId, reason: input.reason, after: shown, at })
+    await tx.audit.append({
+      caller,
+      action: input.deny ? 'grant.deny' : 'grant.create',
+      subject: input.agentId,
+      reason: input.reason,
+      after: shown,
+      at,
+    })
     return shown
   })
 }
 
 /** A grant as its readers see it. */
 export function showGrant(grant: GrantRow): Grant {
-  return { id: grant.id, agent_id: grant.agentId, pattern: grant.pattern, deny: grant.deny, reason: grant.reason, granted_by: grant.grantedBy, created_at: grant.createdAt.toISOString(), expires_at: grant.expiresAt?.toISOString() ?? null }
+  return {
+    id: grant.id,
+    agent_id: grant.agentId,
+    pattern: grant.pattern,
+    deny: grant.deny,
+    reason: grant.reason,
+    granted_by: grant.grantedBy,
+    created_at: grant.createdAt.toISOString(),
+    expires_at: grant.expiresAt?.toISOString() ?? null,
+  }
 }

@@ -21,7 +21,13 @@ export async function createKey(deps: Deps, caller: Caller, { agentId, expiresIn
     const id = deps.ids.next()
     const expiresAt = expiresInDays === undefined ? null : new Date(at.getTime() + expiresInDays * dayMs)
     await tx.keys.insert({ id, agentId, kind, hash: hashOfKey(key), tail: key.slice(-4), at, by: caller.id, expiresAt })
-    await tx.audit.append({ caller, action: 'key.create', subject: agentId, after: { key_id: id, expires_at: expiresAt?.toISOString() ?? null }, at })
+    await tx.audit.append({
+      caller,
+      action: 'key.create',
+      subject: agentId,
+      after: { key_id: id, expires_at: expiresAt?.toISOString() ?? null },
+      at,
+    })
     return { id, key, agent_id: agentId, expires_at: expiresAt?.toISOString() ?? null }
   })
 }

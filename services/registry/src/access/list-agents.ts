@@ -4,7 +4,11 @@ import type { Deps } from '../ports.ts'
 import { showAgent } from './create-agent.ts'
 
 /** The registered agents, by id. */
-export async function listAgents(deps: Deps, caller: Caller, { cursor, limit }: PageQuery): Promise<{ readonly items: Agent[]; readonly next_cursor: string | null }> {
+export async function listAgents(
+  deps: Deps,
+  caller: Caller,
+  { cursor, limit }: PageQuery,
+): Promise<{ readonly items: Agent[]; readonly next_cursor: string | null }> {
   requireRole(caller, 'admin')
   const rows = await deps.store.listAgents({ after: readCursor(cursor, /^[a-z0-9._-]+$/), limit: limit + 1 })
   const page = rows.slice(0, limit)

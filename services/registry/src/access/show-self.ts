@@ -13,7 +13,11 @@ export function showSelf(deps: Deps, { caller }: Visit): Self {
     domains: [...caller.domains],
     grants: caller.grants
       .filter((grant) => grant.expiresAt === null || grant.expiresAt > nowMs)
-      .map((grant) => ({ pattern: grant.pattern, deny: grant.deny, expires_at: grant.expiresAt === null ? null : new Date(grant.expiresAt).toISOString() })),
+      .map((grant) => ({
+        pattern: grant.pattern,
+        deny: grant.deny,
+        expires_at: grant.expiresAt === null ? null : new Date(grant.expiresAt).toISOString(),
+      })),
     requirements: Object.fromEntries([...declared].map(([instance, ranges]) => [instance, Object.fromEntries(ranges)])),
   }
 }

@@ -1,6 +1,7 @@
 import { errorCatalogue, limits, type Outcome, type Warning } from '@repertoire/contract'
 import type { Admission, Refusal } from '@repertoire/core'
-import type { Deps, NewCallRow } from '../ports.ts'
+import type { Deps } from '../ports.ts'
+import type { NewCallRow } from '../stored.ts'
 import type { Visit } from '../visit.ts'
 import type { CallEnd, CallInput, CallMeta } from './call.ts'
 
@@ -15,7 +16,10 @@ export type CallInProgress = {
   readonly tookArguments: (args: Record<string, unknown>) => void
   readonly meta: (outcome: Outcome) => CallMeta
   readonly endingOf: (refusal: Refusal) => CallEnd
-  readonly row: () => Omit<NewCallRow, 'outcome' | 'error_code' | 'error_origin' | 'error_message' | 'output' | 'output_bytes' | 'truncated' | 'total_ms' | 'input_sha256'>
+  readonly row: () => Omit<
+    NewCallRow,
+    'outcome' | 'error_code' | 'error_origin' | 'error_message' | 'output' | 'output_bytes' | 'truncated' | 'total_ms' | 'input_sha256'
+  >
   readonly elapsedMs: () => number
 }
 
@@ -51,7 +55,11 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
       duration_ms: Math.round(elapsedMs()),
       warnings,
     }),
-    endingOf: (refusal) => ({ outcome: outcomeOf(refusal), error: { code: refusal.code, origin: errorCatalogue[refusal.code].origin, message: refusal.message }, output: null }),
+    endingOf: (refusal) => ({
+      outcome: outcomeOf(refusal),
+      error: { code: refusal.code, origin: errorCatalogue[refusal.code].origin, message: refusal.message },
+      output: null,
+    }),
     row: () => ({
       call_id: id,
       ts: startedAt,

@@ -20,17 +20,33 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
     refuseKeyedOnce(call, admission, input.idempotencyKey)
     const executed = await executeOnce(deps, call, { admission, args, body: input.body })
     if (executed.kind === 'skill_error') {
-      await recordCall(deps, call, { outcome: 'skill_error', error: { code: executed.error.code, origin: 'skill', message: executed.error.message }, output: null })
+      await recordCall(deps, call, {
+        outcome: 'skill_error',
+        error: { code: executed.error.code, origin: 'skill', message: executed.error.message },
+        output: null,
+      })
       return { ...executed, meta: call.meta('skill_error') }
     }
     checkOutput(call, admission.resolved.version, executed.json)
     const cut = cutResult(executed.json, call.maxResultBytes)
-    if (cut.truncated !== undefined) call.warn({ code: 'result_cut', message: `The result has ${executed.json.byteLength} bytes, more than the ${call.maxResultBytes} that were allowed; only a preview is shown.` })
+    if (cut.truncated !== undefined)
+      call.warn({
+        code: 'result_cut',
+        message: `The result has ${executed.json.byteLength} bytes, more than the ${call.maxResultBytes} that were allowed; only a preview is shown.`,
+      })
     await recordCall(deps, call, { outcome: 'ok', error: null, output: executed.json })
-    return { kind: 'data', json: cut.json, meta: { ...call.meta('ok'), ...(cut.truncated === undefined ? {} : { truncated: cut.truncated }) } }
+    return {
+      kind: 'data',
+      json: cut.json,
+      meta: { ...call.meta('ok'), ...(cut.truncated === undefined ? {} : { truncated: cut.truncated }) },
+    }
   } catch (error) {
     if (!(error instanceof Refusal)) {
-      await recordCall(deps, call, { outcome: 'registry_error', error: { code: 'INTERNAL', origin: 'registry', message: 'a fault of the registry' }, output: null }).catch(() => undefined)
+      await recordCall(deps, call, {
+        outcome: 'registry_error',
+        error: { code: 'INTERNAL', origin: 'registry', message: 'a fault of the registry' },
+        output: null,
+      }).catch(() => undefined)
       throw error
     }
     if (error.code !== 'LOG_UNAVAILABLE') await recordCall(deps, call, call.endingOf(error))
@@ -38,12 +54,23 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
   }
 }
 
-function resolveCall(deps: Deps, { visit, input, call }: { readonly visit: Visit; readonly input: CallInput; readonly call: CallInProgress }): Admission {
+function resolveCall(
+  deps: Deps,
+  { visit, input, call }: { readonly visit: Visit; readonly input: CallInput; readonly call: CallInProgress },
+): Admission {
   const { name, body } = input
-  const asking = askingOf(visit, call.startedAt.getTime(), { range: body.range, session: body.session, tenant: body.tenant, callId: call.id })
+  const asking = askingOf(visit, call.startedAt.getTime(), {
+    range: body.range,
+    session: body.session,
+    tenant: body.tenant,
+    callId: call.id,
+  })
   const admission = admit(deps.snapshot(), name, asking)
   const { expect_version: expected } = body
-  const resolved = expected === undefined ? admission.resolved : honourExpected(admission.skill, { version: expected, ranges: admission.ranges, resolved: admission.resolved }, contextOf(asking))
+  const resolved =
+    expected === undefined
+      ? admission.resolved
+      : honourExpected(admission.skill, { version: expected, ranges: admission.ranges, resolved: admission.resolved }, contextOf(asking))
   call.resolvedTo({ ...admission, resolved })
   return { ...admission, resolved }
 }
@@ -52,12 +79,18 @@ function resolveCall(deps: Deps, { visit, input, call }: { readonly visit: Visit
 function refuseKeyedOnce(call: CallInProgress, admission: Admission, key: string | null): void {
   if (key === null) return
   if (admission.resolved.version.manifest.effects === 'once' && admission.resolved.version.kind !== 'playbook') {
-    throw new Refusal('UNAVAILABLE', 'This registry cannot deduplicate calls of a skill with effects: once yet.', { hint: 'call without Idempotency-Key, or check for the effect before you call again' })
+    throw new Refusal('UNAVAILABLE', 'This registry cannot deduplicate calls of a skill with effects: once yet.', {
+      hint: 'call without Idempotency-Key, or check for the effect before you call again',
+    })
   }
   call.warn({ code: 'not_deduplicated', message: 'The Idempotency-Key was not used; the same key again runs the skill again.' })
 }
 
-async function finishDryRun(deps: Deps, call: CallInProgress, { admission, args }: { readonly admission: Admission; readonly args: Record<string, unknown> }): Promise<CallAnswer> {
+async function finishDryRun(
+  deps: Deps,
+  call: CallInProgress,
+  { admission, args }: { readonly admission: Admission; readonly args: Record<string, unknown> },
+): Promise<CallAnswer> {
   const { version, via } = admission.resolved
   await recordCall(deps, call, { outcome: 'ok', error: null, output: null })
   const answer = { would_call: { skill: admission.skill.name, version: version.version, via }, arguments: args }

@@ -13,11 +13,25 @@ export type CallInput = {
 /** What a call answers: data as the exact bytes, or a refusal, or the skill's own error; always with what the call was. */
 export type CallAnswer =
   | { readonly kind: 'data'; readonly json: Uint8Array; readonly meta: CallMeta }
-  | { readonly kind: 'skill_error'; readonly error: { readonly code: string; readonly message: string; readonly retryable: boolean; readonly details: readonly object[]; readonly effect: 'none' | 'possible' | 'done' }; readonly meta: CallMeta }
+  | {
+      readonly kind: 'skill_error'
+      readonly error: {
+        readonly code: string
+        readonly message: string
+        readonly retryable: boolean
+        readonly details: readonly object[]
+        readonly effect: 'none' | 'possible' | 'done'
+      }
+      readonly meta: CallMeta
+    }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly meta: CallMeta }
 
 /** The part of an answer's meta that is about the call. */
 export type CallMeta = Omit<Meta, 'request_id'>
 
 /** How a call ended, for its row. */
-export type CallEnd = { readonly outcome: Outcome; readonly error: { readonly code: string; readonly origin: ErrorOrigin; readonly message: string } | null; readonly output: Uint8Array | null }
+export type CallEnd = {
+  readonly outcome: Outcome
+  readonly error: { readonly code: string; readonly origin: ErrorOrigin; readonly message: string } | null
+  readonly output: Uint8Array | null
+}

@@ -6,12 +6,18 @@ import type { CallInput } from './call.ts'
 export function checkArguments(call: CallInProgress, version: VersionRecord, { body, problem }: CallInput): Record<string, unknown> {
   if (problem !== undefined) {
     call.measured({ violations: [{ path: problem.path, rule: problem.rule }] })
-    throw new Refusal('INVALID_INPUT', `The arguments of ${version.manifest.name} cannot be taken: ${problem.message}.`, { hint: problem.fix, details: [{ path: problem.path, rule: problem.rule, fix: problem.fix }] })
+    throw new Refusal('INVALID_INPUT', `The arguments of ${version.manifest.name} cannot be taken: ${problem.message}.`, {
+      hint: problem.fix,
+      details: [{ path: problem.path, rule: problem.rule, fix: problem.fix }],
+    })
   }
   const args = body.arguments === undefined ? {} : body.arguments
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
     call.measured({ violations: [{ path: '', rule: 'type' }] })
-    throw new Refusal('INVALID_INPUT', 'arguments is a JSON object.', { hint: 'send {"arguments": {…}}', details: [{ path: '', rule: 'type', expected: 'object', got: args === null ? 'null' : Array.isArray(args) ? 'array' : typeof args }] })
+    throw new Refusal('INVALID_INPUT', 'arguments is a JSON object.', {
+      hint: 'send {"arguments": {…}}',
+      details: [{ path: '', rule: 'type', expected: 'object', got: args === null ? 'null' : Array.isArray(args) ? 'array' : typeof args }],
+    })
   }
   const taken = args as Record<string, unknown>
   call.tookArguments(taken)
@@ -21,7 +27,8 @@ export function checkArguments(call: CallInProgress, version: VersionRecord, { b
   call.measured({ violations: details.map((detail) => ({ path: detail.path ?? '', rule: detail.rule ?? '' })) })
   const example = version.manifest.examples[0]
   throw new Refusal('INVALID_INPUT', `The arguments do not satisfy the input schema of ${version.manifest.name} ${version.version}.`, {
-    hint: example === undefined ? (details[0]?.fix ?? 'read the input schema') : `valid arguments look like ${JSON.stringify(example.params)}`,
+    hint:
+      example === undefined ? (details[0]?.fix ?? 'read the input schema') : `valid arguments look like ${JSON.stringify(example.params)}`,
     details,
   })
 }

@@ -9,9 +9,13 @@ export function checkOutput(call: CallInProgress, version: VersionRecord, json: 
   if (validator.accepts(value)) return
   const details = explainViolations(validator.problemsOf(value))
   call.measured({ violations: details.map((detail) => ({ path: detail.path ?? '', rule: detail.rule ?? '' })) })
-  throw new Refusal('OUTPUT_SCHEMA_MISMATCH', `${version.manifest.name} ${version.version} answered with something its output schema does not allow.`, {
-    hint: 'the arguments were right; the skill is at fault',
-    effect: 'done',
-    details,
-  })
+  throw new Refusal(
+    'OUTPUT_SCHEMA_MISMATCH',
+    `${version.manifest.name} ${version.version} answered with something its output schema does not allow.`,
+    {
+      hint: 'the arguments were right; the skill is at fault',
+      effect: 'done',
+      details,
+    },
+  )
 }

@@ -2,7 +2,12 @@
 export type CutResult = { readonly json: Uint8Array; readonly truncated: Truncated | undefined }
 
 /** What is said of a result that was cut: sizes in bytes, its beginning and end, and the length and first items of an array. */
-export type Truncated = { readonly bytes: number; readonly shown: number; readonly preview: { readonly head: string; readonly tail: string; readonly length?: number; readonly items?: readonly unknown[] }; readonly next: null }
+export type Truncated = {
+  readonly bytes: number
+  readonly shown: number
+  readonly preview: { readonly head: string; readonly tail: string; readonly length?: number; readonly items?: readonly unknown[] }
+  readonly next: null
+}
 
 const nothing = Buffer.from('null')
 
@@ -15,7 +20,10 @@ export function cutResult(json: Uint8Array, maxBytes: number): CutResult {
   const tail = decodePart(bytes.subarray(bytes.length - Math.floor(part / 2)))
   const value: unknown = JSON.parse(bytes.toString('utf8'))
   const list = Array.isArray(value) ? { length: value.length, items: firstItems(value, part) } : {}
-  return { json: nothing, truncated: { bytes: bytes.length, shown: head.length + tail.length, preview: { head, tail, ...list }, next: null } }
+  return {
+    json: nothing,
+    truncated: { bytes: bytes.length, shown: head.length + tail.length, preview: { head, tail, ...list }, next: null },
+  }
 }
 
 // A cut in the middle of a character leaves a replacement at the edge, which is taken off again.

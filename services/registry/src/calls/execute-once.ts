@@ -9,7 +9,16 @@ export type ToExecute = { readonly admission: Admission; readonly args: Record<s
 /** What came back: the result's exact bytes, or a refusal of the skill's own. */
 export type Executed =
   | { readonly kind: 'data'; readonly json: Uint8Array }
-  | { readonly kind: 'skill_error'; readonly error: { readonly code: string; readonly message: string; readonly retryable: boolean; readonly details: readonly Detail[]; readonly effect: ErrorEffect } }
+  | {
+      readonly kind: 'skill_error'
+      readonly error: {
+        readonly code: string
+        readonly message: string
+        readonly retryable: boolean
+        readonly details: readonly Detail[]
+        readonly effect: ErrorEffect
+      }
+    }
 
 const hardCapBytes = 32 * 1024 * 1024
 
@@ -18,7 +27,16 @@ export async function executeOnce(deps: Deps, call: CallInProgress, { admission,
   const { version } = admission.resolved
   if (version.kind === 'playbook') {
     call.measured({ executor: 'playbook', attempts: 1, executor_ms: 0 })
-    return { kind: 'data', json: Buffer.from(JSON.stringify({ instructions: version.instructions, unlocks: version.manifest.unlocks, files: version.files.map((file) => file.path) })) }
+    return {
+      kind: 'data',
+      json: Buffer.from(
+        JSON.stringify({
+          instructions: version.instructions,
+          unlocks: version.manifest.unlocks,
+          files: version.files.map((file) => file.path),
+        }),
+      ),
+    }
   }
   const isUnsandboxed = version.kind === 'code' && version.source !== 'folder'
   if (isUnsandboxed) refuseWithoutCage(deps, call, version)
@@ -27,13 +45,27 @@ export async function executeOnce(deps: Deps, call: CallInProgress, { admission,
   const connectionName = executor !== undefined && executor.kind !== 'code' ? executor.connection : undefined
   const connection = connectionName === undefined ? undefined : deps.snapshot().connections.get(connectionName)
   if (connectionName !== undefined && connection === undefined) {
-    throw new Refusal('EXECUTOR_FAILED', `${version.manifest.name} ${version.version} needs the connection ${connectionName}, and there is none of that name.`, { hint: `ask an admin: repertoire connections create ${connectionName} URL`, details: [{ reason: 'connection_missing' }] })
+    throw new Refusal(
+      'EXECUTOR_FAILED',
+      `${version.manifest.name} ${version.version} needs the connection ${connectionName}, and there is none of that name.`,
+      { hint: `ask an admin: repertoire connections create ${connectionName} URL`, details: [{ reason: 'connection_missing' }] },
+    )
   }
   const started = performance.now()
   const result = await deps.executors[version.kind].execute({
-    callId: call.id, version, connection, timeoutMs, arguments: args, maxResultBytes: hardCapBytes, traceparent: null,
+    callId: call.id,
+    version,
+    connection,
+    timeoutMs,
+    arguments: args,
+    maxResultBytes: hardCapBytes,
+    traceparent: null,
   })
-  call.measured({ executor: isUnsandboxed ? 'code-unsandboxed' : version.kind, attempts: 1, executor_ms: Math.round((performance.now() - started) * 1000) / 1000 })
+  call.measured({
+    executor: isUnsandboxed ? 'code-unsandboxed' : version.kind,
+    attempts: 1,
+    executor_ms: Math.round((performance.now() - started) * 1000) / 1000,
+  })
   return settle(result, version, timeoutMs)
 }
 
@@ -41,18 +73,32 @@ function settle(result: ExecutorResult, version: VersionRecord, timeoutMs: numbe
   if (result.kind === 'result') return { kind: 'data', json: result.json }
   const effect: ErrorEffect = version.manifest.effects === 'read' ? 'none' : 'possible'
   if (result.kind === 'skill_error') {
-    return { kind: 'skill_error', error: { code: result.code, message: result.message, retryable: result.retryable, details: result.details, effect } }
+    return {
+      kind: 'skill_error',
+      error: { code: result.code, message: result.message, retryable: result.retryable, details: result.details, effect },
+    }
   }
-  const message = result.code === 'TIMEOUT' ? `${version.manifest.name} ${version.version} did not answer within ${timeoutMs} ms and was ended.` : result.message
+  const message =
+    result.code === 'TIMEOUT'
+      ? `${version.manifest.name} ${version.version} did not answer within ${timeoutMs} ms and was ended.`
+      : result.message
   const untouched = result.code === 'EXECUTOR_UNREACHABLE' || result.code === 'BUSY'
-  throw new Refusal(result.code, message, { effect: untouched ? 'none' : effect, details: [{ reason: result.reason }, ...result.details], ...(result.code === 'BUSY' ? { headers: { 'Retry-After': '1' } } : {}) })
+  throw new Refusal(result.code, message, {
+    effect: untouched ? 'none' : effect,
+    details: [{ reason: result.reason }, ...result.details],
+    ...(result.code === 'BUSY' ? { headers: { 'Retry-After': '1' } } : {}),
+  })
 }
 
 function refuseWithoutCage(deps: Deps, call: CallInProgress, version: VersionRecord): void {
   if (!deps.settings.allowUnsandboxed) {
-    throw new Refusal('CAGE_MISSING', `${version.manifest.name} ${version.version} was published through the API, and its code does not run without a sandbox.`, {
-      hint: "put the skill into the operator's own skills folder, or start the registry with REPERTOIRE_ALLOW_UNSANDBOXED=1",
-    })
+    throw new Refusal(
+      'CAGE_MISSING',
+      `${version.manifest.name} ${version.version} was published through the API, and its code does not run without a sandbox.`,
+      {
+        hint: "put the skill into the operator's own skills folder, or start the registry with REPERTOIRE_ALLOW_UNSANDBOXED=1",
+      },
+    )
   }
   call.warn({ code: 'unsandboxed', message: 'The code of this skill was published through the API and runs without a sandbox.' })
 }

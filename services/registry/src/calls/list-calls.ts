@@ -12,7 +12,9 @@ export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuer
   if (from >= to) throw refuseWindow('from lies before to.', '/from')
   if (to.getTime() - from.getTime() > maxWindowMs) throw refuseWindow('A window is at most 90 days long.', '/from')
   if (!seesEverything(caller) && query.agent !== undefined && query.agent !== caller.id) {
-    throw new Refusal('ROLE_REQUIRED', 'An agent reads its own calls only.', { hint: 'leave agent out, or use a key of auditor, operator or admin' })
+    throw new Refusal('ROLE_REQUIRED', 'An agent reads its own calls only.', {
+      hint: 'leave agent out, or use a key of auditor, operator or admin',
+    })
   }
   const { cursor, from: _from, to: _to, ...filters } = query
   const before = readCursor(cursor, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)

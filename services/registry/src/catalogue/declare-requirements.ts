@@ -4,21 +4,39 @@ import type { Deps } from '../ports.ts'
 import type { Visit } from '../visit.ts'
 
 /** Replaces the ranges that one instance of an agent works with; declaring the same again writes nothing. */
-export async function declareRequirements(deps: Deps, visit: Visit, { requires }: { readonly requires: Readonly<Record<string, string>> }): Promise<Declared> {
+export async function declareRequirements(
+  deps: Deps,
+  visit: Visit,
+  { requires }: { readonly requires: Readonly<Record<string, string>> },
+): Promise<Declared> {
   const { caller, instance } = visit
   const wanted = new Map<string, { readonly skill: string; readonly range: string }>()
   for (const [skill, range] of Object.entries(requires)) {
-    if (!isSkillName(skill)) throw new Refusal('INVALID_REQUEST', `${JSON.stringify(skill.slice(0, 80))} is not a skill's name.`, { details: [{ path: `/requires/${skill.slice(0, 80)}`, rule: 'name' }] })
+    if (!isSkillName(skill))
+      throw new Refusal('INVALID_REQUEST', `${JSON.stringify(skill.slice(0, 80))} is not a skill's name.`, {
+        details: [{ path: `/requires/${skill.slice(0, 80)}`, rule: 'name' }],
+      })
     wanted.set(nameKey(skill), { skill, range: parseRange(range).text })
   }
   const current = deps.snapshot().requirements.get(caller.id)?.get(instance) ?? new Map<string, string>()
   const isSame = current.size === wanted.size && [...wanted].every(([key, { range }]) => current.get(key) === range)
-  const answer = { agent_id: caller.id, instance, requires: Object.fromEntries([...wanted.values()].map(({ skill, range }) => [skill, range])) }
+  const answer = {
+    agent_id: caller.id,
+    instance,
+    requires: Object.fromEntries([...wanted.values()].map(({ skill, range }) => [skill, range])),
+  }
   if (isSame) return { ...answer, changed: false }
   await deps.store.transaction(async (tx) => {
     const at = deps.clock.now()
     await tx.requirements.replace({ agentId: caller.id, instance, requires: wanted, at })
-    await tx.audit.append({ caller, action: 'requirements.declare', subject: `${caller.id}/${instance}`, before: Object.fromEntries(current), after: answer.requires, at })
+    await tx.audit.append({
+      caller,
+      action: 'requirements.declare',
+      subject: `${caller.id}/${instance}`,
+      before: Object.fromEntries(current),
+      after: answer.requires,
+      at,
+    })
   })
   return { ...answer, changed: true }
 }

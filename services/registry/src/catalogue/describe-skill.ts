@@ -8,9 +8,24 @@ import { showResolution, showVersion } from './show-version.ts'
 export type DescribeInput = { readonly name: string; readonly range: string | undefined }
 
 /** One skill as the caller gets it: manifest, instructions, schemas and why this version. */
-export function describeSkill(deps: Deps, visit: Visit, { name, range }: DescribeInput): { readonly detail: SkillDetail; readonly revision: number } {
+export function describeSkill(
+  deps: Deps,
+  visit: Visit,
+  { name, range }: DescribeInput,
+): { readonly detail: SkillDetail; readonly revision: number } {
   const snapshot = deps.snapshot()
   const { skill, resolved, ranges } = admit(snapshot, name, askingOf(visit, deps.clock.now().getTime(), { range }))
-  if (visit.caller.role === 'agent') deps.shown.note({ kind: 'load', agentId: visit.caller.id, session: visit.session, revision: snapshot.revision, query: skill.name, items: [`${skill.name}@${resolved.version.version}`] })
-  return { detail: showVersion(skill, resolved.version, showResolution(resolved, ranges.map((asked) => asked.text).join(' '))), revision: snapshot.revision }
+  if (visit.caller.role === 'agent')
+    deps.shown.note({
+      kind: 'load',
+      agentId: visit.caller.id,
+      session: visit.session,
+      revision: snapshot.revision,
+      query: skill.name,
+      items: [`${skill.name}@${resolved.version.version}`],
+    })
+  return {
+    detail: showVersion(skill, resolved.version, showResolution(resolved, ranges.map((asked) => asked.text).join(' '))),
+    revision: snapshot.revision,
+  }
 }

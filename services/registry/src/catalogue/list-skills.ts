@@ -1,14 +1,33 @@
 import type { ListSkillsQuery, Warning } from '@repertoire/contract'
-import { rangesFor, readCursor, seesEverything, tryAdmit, writeCursor, type Asking, type SkillRecord, type VersionRecord } from '@repertoire/core'
+import {
+  rangesFor,
+  readCursor,
+  seesEverything,
+  tryAdmit,
+  writeCursor,
+  type Asking,
+  type SkillRecord,
+  type VersionRecord,
+} from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { askingOf, type Visit } from '../visit.ts'
 import { showListItem } from './show-version.ts'
 
 /** One skill as it will be shown; the entry is only written out when the reader does not have it yet. */
-export type ListedSkill = { readonly skill: SkillRecord; readonly version: VersionRecord; readonly via: string | null; readonly warnings: readonly Warning[] }
+export type ListedSkill = {
+  readonly skill: SkillRecord
+  readonly version: VersionRecord
+  readonly via: string | null
+  readonly warnings: readonly Warning[]
+}
 
 /** A page of skills before it is written out: what it was built from, and how to write it. */
-export type SkillPage = { readonly revision: number; readonly listed: readonly ListedSkill[]; readonly nextCursor: string | null; readonly write: () => unknown }
+export type SkillPage = {
+  readonly revision: number
+  readonly listed: readonly ListedSkill[]
+  readonly nextCursor: string | null
+  readonly write: () => unknown
+}
 
 /** The skills a caller may use, each resolved for it, in the order of their first publication. */
 export function listSkills(deps: Deps, visit: Visit, query: ListSkillsQuery): SkillPage {
@@ -29,13 +48,25 @@ export function listSkills(deps: Deps, visit: Visit, query: ListSkillsQuery): Sk
     listed.push(entry)
   }
   if (visit.caller.role === 'agent') {
-    deps.shown.note({ kind: 'list', agentId: visit.caller.id, session: visit.session, revision: snapshot.revision, query: `${query.view} ${query.domain ?? ''} ${query.cursor ?? ''}`.trim(), items: listed.map((entry) => `${entry.skill.name}@${entry.version.version}`) })
+    deps.shown.note({
+      kind: 'list',
+      agentId: visit.caller.id,
+      session: visit.session,
+      revision: snapshot.revision,
+      query: `${query.view} ${query.domain ?? ''} ${query.cursor ?? ''}`.trim(),
+      items: listed.map((entry) => `${entry.skill.name}@${entry.version.version}`),
+    })
   }
   return {
     revision: snapshot.revision,
     listed,
     nextCursor,
-    write: () => ({ items: listed.map((entry) => showListItem(entry.skill, entry.version, { via: entry.via, view: query.view, warnings: entry.warnings })), next_cursor: nextCursor }),
+    write: () => ({
+      items: listed.map((entry) =>
+        showListItem(entry.skill, entry.version, { via: entry.via, view: query.view, warnings: entry.warnings }),
+      ),
+      next_cursor: nextCursor,
+    }),
   }
 }
 

@@ -16,13 +16,18 @@ export type PublishInput = {
 /** Publishes a version as a candidate: what anyone resolves stays as it is until somebody releases it. */
 export async function publishSkill(deps: Deps, caller: Caller, input: PublishInput): Promise<Published> {
   requireRole(caller, 'publisher')
-  if (input.allowSimilarName && !hasRole(caller, 'admin')) throw new Refusal('ROLE_REQUIRED', 'Only an admin may insist on a look-alike name.', { hint: 'choose another name' })
+  if (input.allowSimilarName && !hasRole(caller, 'admin'))
+    throw new Refusal('ROLE_REQUIRED', 'Only an admin may insist on a look-alike name.', { hint: 'choose another name' })
   const check = checkBundle({ files: input.files, defaults: input.defaults, folder: input.folder, folderMismatch: 'warning' })
   const findings: Finding[] = [...check.findings, ...(check.toProve === undefined ? [] : await deps.proveSchemas(check.toProve))]
   const { checked } = check
-  if (checked === undefined || findings.some((finding) => finding.level === 'error')) throw refuseFindings('INVALID_MANIFEST', check.name, findings)
+  if (checked === undefined || findings.some((finding) => finding.level === 'error'))
+    throw refuseFindings('INVALID_MANIFEST', check.name, findings)
   const stored = await deps.store.transaction((tx) =>
-    storeVersion({ deps, tx, caller }, { checked, files: input.files, source: 'api', allowSimilarName: input.allowSimilarName, dryRun: input.dryRun }),
+    storeVersion(
+      { deps, tx, caller },
+      { checked, files: input.files, source: 'api', allowSimilarName: input.allowSimilarName, dryRun: input.dryRun },
+    ),
   )
   return {
     name: checked.manifest.name,

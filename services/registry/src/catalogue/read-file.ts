@@ -6,7 +6,11 @@ import { askingOf, type Visit } from '../visit.ts'
 export type ReadFileInput = { readonly name: string; readonly version: string; readonly path: string }
 
 /** One file of a version, byte for byte, with its digest. */
-export async function readFile(deps: Deps, visit: Visit, { name, version, path }: ReadFileInput): Promise<{ readonly bytes: Uint8Array; readonly digest: string }> {
+export async function readFile(
+  deps: Deps,
+  visit: Visit,
+  { name, version, path }: ReadFileInput,
+): Promise<{ readonly bytes: Uint8Array; readonly digest: string }> {
   const { resolved } = admit(deps.snapshot(), name, askingOf({ ...visit, standing: [] }, deps.clock.now().getTime(), { range: version }))
   const file = resolved.version.files.find((candidate) => candidate.path === path)
   const bytes = file === undefined ? undefined : await deps.store.file(resolved.version.id, path)

@@ -13,6 +13,14 @@ export async function releaseVersion(deps: Deps, caller: Caller, { name, version
     const skill = await tx.skills.lock(nameKey(name))
     if (skill === undefined) throw absent(name)
     const result = await releaseIn({ deps, tx, caller }, { skillId: skill.id, name: skill.name, version, reason })
-    return { name: skill.name, version, line: result.line, status: 'released', stable: result.stable, previous_stable: result.previousStable, changed: result.changed }
+    return {
+      name: skill.name,
+      version,
+      line: result.line,
+      status: 'released',
+      stable: result.stable,
+      previous_stable: result.previousStable,
+      changed: result.changed,
+    }
   })
 }

@@ -8,7 +8,14 @@ import { storeVersion } from './store-version.ts'
 export type SkillFolder = { readonly folder: string; readonly files: BundleFiles }
 
 /** What became of one folder. */
-export type SeedReport = { readonly folder: string; readonly name: string | undefined; readonly version: string | undefined; readonly result: 'published' | 'released' | 'unchanged' | 'refused'; readonly findings: readonly Finding[]; readonly message: string | undefined }
+export type SeedReport = {
+  readonly folder: string
+  readonly name: string | undefined
+  readonly version: string | undefined
+  readonly result: 'published' | 'released' | 'unchanged' | 'refused'
+  readonly findings: readonly Finding[]
+  readonly message: string | undefined
+}
 
 /** How seeding treats new versions of skills it knows. */
 export type SeedInput = { readonly folders: readonly SkillFolder[]; readonly releaseNew: boolean }
@@ -22,7 +29,10 @@ export async function seedSkills(deps: Deps, { folders, releaseNew }: SeedInput)
   const ready: { readonly folder: SkillFolder; readonly checked: CheckedBundle }[] = []
   for (const folder of folders) {
     const check = checkBundle({ files: folder.files, defaults: {}, folder: folder.folder, folderMismatch: 'error' })
-    const known = check.checked === undefined ? undefined : deps.snapshot().skills.get(nameKey(check.checked.manifest.name))?.byVersion.get(check.checked.manifest.version)
+    const known =
+      check.checked === undefined
+        ? undefined
+        : deps.snapshot().skills.get(nameKey(check.checked.manifest.name))?.byVersion.get(check.checked.manifest.version)
     const isUnchanged = known !== undefined && known.digest === check.checked?.digest && known.source === 'folder'
     const findings = [...check.findings, ...(check.toProve === undefined || isUnchanged ? [] : await deps.proveSchemas(check.toProve))]
     const report = { folder: folder.folder, name: check.name, version: check.checked?.manifest.version, findings, message: undefined }
@@ -37,7 +47,10 @@ export async function seedSkills(deps: Deps, { folders, releaseNew }: SeedInput)
   return reports
 }
 
-type OneSkill = { readonly versions: readonly { readonly folder: SkillFolder; readonly checked: CheckedBundle }[]; readonly releaseNew: boolean }
+type OneSkill = {
+  readonly versions: readonly { readonly folder: SkillFolder; readonly checked: CheckedBundle }[]
+  readonly releaseNew: boolean
+}
 
 async function seedOneSkill(deps: Deps, key: string, { versions, releaseNew }: OneSkill): Promise<SeedReport[]> {
   // Two versions that break one of the rules must not keep the others out, so each bad one is found first and left aside.
@@ -52,17 +65,40 @@ async function seedOneSkill(deps: Deps, key: string, { versions, releaseNew }: O
         for (const entry of remaining) {
           trying = entry
           const { checked } = entry
-          const stored = await storeVersion({ deps, tx, caller: systemCaller }, { checked, files: entry.folder.files, source: 'folder', allowSimilarName: false, dryRun: false })
+          const stored = await storeVersion(
+            { deps, tx, caller: systemCaller },
+            { checked, files: entry.folder.files, source: 'folder', allowSimilarName: false, dryRun: false },
+          )
           const releases = stored.created && (isNew || releaseNew)
-          if (releases) await releaseIn({ deps, tx, caller: systemCaller }, { skillId: stored.skillId, name: checked.manifest.name, version: checked.manifest.version, reason: isNew ? 'first seen in the skills folder' : 'REPERTOIRE_SEED=release' })
+          if (releases)
+            await releaseIn(
+              { deps, tx, caller: systemCaller },
+              {
+                skillId: stored.skillId,
+                name: checked.manifest.name,
+                version: checked.manifest.version,
+                reason: isNew ? 'first seen in the skills folder' : 'REPERTOIRE_SEED=release',
+              },
+            )
           reports.push({ ...reportOf(entry), result: releases ? 'released' : stored.created ? 'published' : 'unchanged' })
         }
         return [...refused, ...reports]
       })
     } catch (error) {
       if (!(error instanceof Refusal) || error.code === 'UNAVAILABLE' || error.code === 'BUSY' || trying === undefined) throw error
-      const details: Finding[] = error.details.map((detail) => ({ level: 'error', file: detail.file ?? 'SKILL.md', line: detail.line ?? null, message: detail.message ?? error.message, fix: detail.fix ?? null }))
-      refused.push({ ...reportOf(trying), findings: details.filter((finding) => finding.message !== error.message), result: 'refused', message: `${error.message}${error.hint === undefined ? '' : ` ${error.hint}`}` })
+      const details: Finding[] = error.details.map((detail) => ({
+        level: 'error',
+        file: detail.file ?? 'SKILL.md',
+        line: detail.line ?? null,
+        message: detail.message ?? error.message,
+        fix: detail.fix ?? null,
+      }))
+      refused.push({
+        ...reportOf(trying),
+        findings: details.filter((finding) => finding.message !== error.message),
+        result: 'refused',
+        message: `${error.message}${error.hint === undefined ? '' : ` ${error.hint}`}`,
+      })
       remaining = remaining.filter((entry) => entry !== trying)
       if (remaining.length === 0) return refused
     }

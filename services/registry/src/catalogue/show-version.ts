@@ -42,13 +42,30 @@ export function showVersion(skill: SkillRecord, version: VersionRecord, resoluti
 
 /** How a version was chosen, as its readers see it. */
 export function showResolution(resolved: Resolved, requestedRange: string): Resolution {
-  return { version: resolved.version.version, via: resolved.via, requested_range: requestedRange, rollout_id: resolved.rolloutId, warnings: resolved.warnings.map((warning) => ({ ...warning })) }
+  return {
+    version: resolved.version.version,
+    via: resolved.via,
+    requested_range: requestedRange,
+    rollout_id: resolved.rolloutId,
+    warnings: resolved.warnings.map((warning) => ({ ...warning })),
+  }
 }
 
 /** One entry of a list: its name alone, what a model chooses by, or everything it calls with. */
-export function showListItem(skill: SkillRecord, version: VersionRecord, shown: { readonly via: string | null; readonly view: 'names' | 'summary' | 'full'; readonly warnings: readonly Warning[] }): SkillListItem {
+export function showListItem(
+  skill: SkillRecord,
+  version: VersionRecord,
+  shown: { readonly via: string | null; readonly view: 'names' | 'summary' | 'full'; readonly warnings: readonly Warning[] },
+): SkillListItem {
   const { manifest } = version
-  const base: SkillListItem = { name: skill.name, version: version.version, via: shown.via, status: version.status, description: manifest.description, kind: version.kind }
+  const base: SkillListItem = {
+    name: skill.name,
+    version: version.version,
+    via: shown.via,
+    status: version.status,
+    description: manifest.description,
+    kind: version.kind,
+  }
   if (shown.view === 'names') return { ...base, description: manifest.summary ?? manifest.description }
   const summary: SkillListItem = {
     ...base,
@@ -63,5 +80,10 @@ export function showListItem(skill: SkillRecord, version: VersionRecord, shown: 
     warnings: shown.warnings.map((warning) => ({ ...warning })),
   }
   if (shown.view === 'summary') return summary
-  return { ...summary, input_schema: JSON.parse(version.inputSchema), output_schema: version.outputSchema === null ? null : JSON.parse(version.outputSchema), examples: manifest.examples }
+  return {
+    ...summary,
+    input_schema: JSON.parse(version.inputSchema),
+    output_schema: version.outputSchema === null ? null : JSON.parse(version.outputSchema),
+    examples: manifest.examples,
+  }
 }

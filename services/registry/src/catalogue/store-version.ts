@@ -1,5 +1,6 @@
 import { checkCompatibility, lookAlikeKey, nameKey, parseExact, Refusal, type Caller, type CheckedBundle } from '@repertoire/core'
-import type { Deps, Transaction, VersionState } from '../ports.ts'
+import type { Deps, Transaction } from '../ports.ts'
+import type { VersionState } from '../stored.ts'
 import { refuseFindings } from './manifest-refusal.ts'
 
 /** Who writes, in which transaction. */
@@ -15,16 +16,26 @@ export type VersionToStore = {
 }
 
 /** What became of it: stored now, or there already with the same bytes. */
-export type StoredVersion = { readonly created: boolean; readonly skillId: string; readonly state: Pick<VersionState, 'id' | 'version' | 'status' | 'digest' | 'schemaDigest' | 'line'> | undefined }
+export type StoredVersion = {
+  readonly created: boolean
+  readonly skillId: string
+  readonly state: Pick<VersionState, 'id' | 'version' | 'status' | 'digest' | 'schemaDigest' | 'line'> | undefined
+}
 
 /** Stores one version inside a transaction: the same bytes again change nothing, other bytes are refused. */
-export async function storeVersion({ deps, tx, caller }: Writing, { checked, files, source, allowSimilarName, dryRun }: VersionToStore): Promise<StoredVersion> {
+export async function storeVersion(
+  { deps, tx, caller }: Writing,
+  { checked, files, source, allowSimilarName, dryRun }: VersionToStore,
+): Promise<StoredVersion> {
   const { name, version } = checked.manifest
   const skill = await tx.skills.lock(nameKey(name))
   const existing = skill === undefined ? undefined : await tx.versions.find(skill.id, version)
   if (skill !== undefined && existing !== undefined) {
     if (existing.digest !== checked.digest) {
-      throw new Refusal('VERSION_EXISTS', `${name} ${version} was published with other bytes, and a published version never changes.`, { hint: 'raise the version number and publish again', details: [{ path: '/digest', expected: existing.digest, got: checked.digest }] })
+      throw new Refusal('VERSION_EXISTS', `${name} ${version} was published with other bytes, and a published version never changes.`, {
+        hint: 'raise the version number and publish again',
+        details: [{ path: '/digest', expected: existing.digest, got: checked.digest }],
+      })
     }
     if (source === 'folder' && existing.source === 'api' && !dryRun) await tx.versions.adopt(existing.id)
     return { created: false, skillId: skill.id, state: existing }
@@ -38,7 +49,13 @@ export async function storeVersion({ deps, tx, caller }: Writing, { checked, fil
   const id = deps.ids.next()
   if (skill === undefined) await tx.skills.insert({ id: skillId, name, team: caller.team, at })
   await tx.versions.insert({ id, skillId, checked, files, source, publishedBy: caller.id, publisherTeam: caller.team, at })
-  await tx.audit.append({ caller, action: 'version.publish', subject: `${name}@${version}`, after: { digest: checked.digest, schema_digest: checked.schemaDigest, source, defaults: checked.usedDefaults }, at })
+  await tx.audit.append({
+    caller,
+    action: 'version.publish',
+    subject: `${name}@${version}`,
+    after: { digest: checked.digest, schema_digest: checked.schemaDigest, source, defaults: checked.usedDefaults },
+    at,
+  })
   const state = await tx.versions.find(skillId, version)
   return { created: true, skillId, state }
 }
@@ -47,12 +64,17 @@ async function refuseLookAlike(tx: Transaction, name: string, allowed: boolean):
   if (allowed) return
   const twins = (await tx.skills.lookAlikes(lookAlikeKey(name))).filter((twin) => nameKey(twin) !== nameKey(name))
   if (twins.length === 0) return
-  throw new Refusal('NAME_TOO_SIMILAR', `${name} looks like the existing skill ${twins[0]}.`, { hint: 'choose another name; an admin may insist with allow_similar_name=true' })
+  throw new Refusal('NAME_TOO_SIMILAR', `${name} looks like the existing skill ${twins[0]}.`, {
+    hint: 'choose another name; an admin may insist with allow_similar_name=true',
+  })
 }
 
 async function refuseBreak(tx: Transaction, skillId: string, checked: CheckedBundle): Promise<void> {
   const semver = parseExact(checked.manifest.version)
   if (semver === undefined) return
-  const findings = checkCompatibility({ semver, inputSchema: checked.inputSchema, outputSchema: checked.outputSchema }, await tx.versions.schemasOf(skillId))
+  const findings = checkCompatibility(
+    { semver, inputSchema: checked.inputSchema, outputSchema: checked.outputSchema },
+    await tx.versions.schemasOf(skillId),
+  )
   if (findings.length > 0) throw refuseFindings('INCOMPATIBLE_SCHEMA', `${checked.manifest.name} ${checked.manifest.version}`, findings)
 }

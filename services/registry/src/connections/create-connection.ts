@@ -6,11 +6,16 @@ import type { Deps } from '../ports.ts'
 export async function createConnection(deps: Deps, caller: Caller, input: CreateConnectionBody): Promise<Connection> {
   requireRole(caller, 'admin')
   const url = new URL(input.base_url)
-  if (url.username !== '' || url.password !== '') throw new Refusal('INVALID_REQUEST', 'A base URL carries no credentials.', { hint: 'name a header whose value comes from a file or an environment variable', details: [{ path: '/base_url', rule: 'no_credentials' }] })
+  if (url.username !== '' || url.password !== '')
+    throw new Refusal('INVALID_REQUEST', 'A base URL carries no credentials.', {
+      hint: 'name a header whose value comes from a file or an environment variable',
+      details: [{ path: '/base_url', rule: 'no_credentials' }],
+    })
   return deps.store.transaction(async (tx) => {
     const at = deps.clock.now()
     const inserted = await tx.connections.insert({ name: input.name, baseUrl: input.base_url, headers: input.headers, at, by: caller.id })
-    if (!inserted) throw new Refusal('CONFLICT', `There is a connection ${input.name} already.`, { hint: 'remove it first, or choose another name' })
+    if (!inserted)
+      throw new Refusal('CONFLICT', `There is a connection ${input.name} already.`, { hint: 'remove it first, or choose another name' })
     const shown = showConnection({ name: input.name, baseUrl: input.base_url, headers: input.headers, createdAt: at.toISOString() })
     await tx.audit.append({ caller, action: 'connection.create', subject: input.name, after: shown, at })
     return shown

@@ -14,7 +14,8 @@ export function createCodeExecutor(socketPath: string, filesOf: Store['filesOf']
         await sendCode(runner, execution, filesOf)
         return toExecutorResult(await run(runner, execution, Math.max(1, deadline - performance.now())), execution)
       } catch (error) {
-        if (error instanceof Error && error.name === 'TimeoutError') return { kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'The deadline passed.', details: [] }
+        if (error instanceof Error && error.name === 'TimeoutError')
+          return { kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'The deadline passed.', details: [] }
         return { kind: 'failed', code: 'EXECUTOR_UNREACHABLE', reason: 'runner', message: 'The runner could not be reached.', details: [] }
       }
     },
@@ -32,8 +33,15 @@ async function run(runner: Pool, execution: Execution, timeoutMs: number): Promi
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
-      code_digest: version.digest, entry: version.entry ?? '', skill: version.manifest.name, tags: version.manifest.permission, arguments: execution.arguments,
-      timeout_ms: Math.ceil(timeoutMs), max_result_bytes: execution.maxResultBytes, call_id: execution.callId, traceparent: execution.traceparent,
+      code_digest: version.digest,
+      entry: version.entry ?? '',
+      skill: version.manifest.name,
+      tags: version.manifest.permission,
+      arguments: execution.arguments,
+      timeout_ms: Math.ceil(timeoutMs),
+      max_result_bytes: execution.maxResultBytes,
+      call_id: execution.callId,
+      traceparent: execution.traceparent,
     }),
     signal: AbortSignal.timeout(Math.ceil(timeoutMs) + graceMs),
     headersTimeout: 0,
@@ -46,7 +54,13 @@ async function sendCode(runner: Pool, execution: Execution, filesOf: Store['file
   const files: Record<string, string> = {}
   for (const [path, bytes] of await filesOf(execution.version.id)) files[path] = Buffer.from(bytes).toString('base64')
   const bundle: CodeBundle = { files }
-  const response = await runner.request({ path: `/code/${execution.version.digest}`, method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(bundle), signal: AbortSignal.timeout(15_000) })
+  const response = await runner.request({
+    path: `/code/${execution.version.digest}`,
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(bundle),
+    signal: AbortSignal.timeout(15_000),
+  })
   await response.body.dump()
   if (response.statusCode !== 204) throw new Error(`the runner refused the code with ${response.statusCode}`)
 }
@@ -66,8 +80,28 @@ const sentences: Record<RunFailureReason, string> = {
 
 function toExecutorResult(result: RunResult, { version }: Execution): ExecutorResult {
   if (result.kind === 'result') return { kind: 'result', json: Buffer.from(result.json) }
-  if (result.kind === 'skill_error') return { kind: 'skill_error', code: result.code, message: result.message, retryable: result.retryable, details: result.details.map((message) => ({ message })) }
+  if (result.kind === 'skill_error')
+    return {
+      kind: 'skill_error',
+      code: result.code,
+      message: result.message,
+      retryable: result.retryable,
+      details: result.details.map((message) => ({ message })),
+    }
   const name = `${version.manifest.name} ${version.version}`
-  const code = result.reason === 'timeout' ? 'TIMEOUT' : result.reason === 'busy' ? 'BUSY' : result.reason === 'interpreter_missing' ? 'CAGE_MISSING' : 'EXECUTOR_FAILED'
-  return { kind: 'failed', code, reason: result.reason, message: `${name} ${sentences[result.reason]}.`, details: [{ message: result.message }] }
+  const code =
+    result.reason === 'timeout'
+      ? 'TIMEOUT'
+      : result.reason === 'busy'
+        ? 'BUSY'
+        : result.reason === 'interpreter_missing'
+          ? 'CAGE_MISSING'
+          : 'EXECUTOR_FAILED'
+  return {
+    kind: 'failed',
+    code,
+    reason: result.reason,
+    message: `${name} ${sentences[result.reason]}.`,
+    details: [{ message: result.message }],
+  }
 }

@@ -27,26 +27,40 @@ type World = { readonly environment: NodeJS.ProcessEnv; readonly poolFor: (origi
 async function executeHttp(execution: Execution, { environment, poolFor }: World): Promise<ExecutorResult> {
   const { connection } = execution
   const executor = execution.version.manifest.executor
-  if (executor?.kind !== 'http' || connection === undefined) return fail('EXECUTOR_FAILED', 'connection_missing', 'The skill names no connection.')
+  if (executor?.kind !== 'http' || connection === undefined)
+    return fail('EXECUTOR_FAILED', 'connection_missing', 'The skill names no connection.')
   const headers = await credentials(connection, environment)
-  if (typeof headers === 'string') return fail('EXECUTOR_FAILED', 'credential_missing', `The connection ${connection.name} lacks a credential.`)
+  if (typeof headers === 'string')
+    return fail('EXECUTOR_FAILED', 'credential_missing', `The connection ${connection.name} lacks a credential.`)
   const request = buildRequest(connection, executor, execution.arguments)
   const signal = AbortSignal.timeout(execution.timeoutMs)
   try {
     const response = await poolFor(request.origin).request({
       path: request.path,
       method: executor.method,
-      headers: { ...headers, accept: 'application/json', ...(request.body === null ? {} : { 'content-type': 'application/json' }), ...(execution.traceparent === null ? {} : { traceparent: execution.traceparent }) },
+      headers: {
+        ...headers,
+        accept: 'application/json',
+        ...(request.body === null ? {} : { 'content-type': 'application/json' }),
+        ...(execution.traceparent === null ? {} : { traceparent: execution.traceparent }),
+      },
       body: request.body,
       signal,
       headersTimeout: execution.timeoutMs,
       bodyTimeout: execution.timeoutMs,
     })
     const body = await readBounded(response, execution.maxResultBytes)
-    if (body === undefined) return fail('EXECUTOR_FAILED', 'too_large', `${execution.version.manifest.name} answered with more than ${execution.maxResultBytes} bytes.`)
+    if (body === undefined)
+      return fail(
+        'EXECUTOR_FAILED',
+        'too_large',
+        `${execution.version.manifest.name} answered with more than ${execution.maxResultBytes} bytes.`,
+      )
     return readAnswer(response.statusCode, body, execution.version.manifest.name)
   } catch (error) {
-    return signal.aborted || isTimeout(error) ? fail('TIMEOUT', 'deadline', 'The deadline passed.') : fail('EXECUTOR_UNREACHABLE', 'network', `The connection ${connection.name} could not be reached.`)
+    return signal.aborted || isTimeout(error)
+      ? fail('TIMEOUT', 'deadline', 'The deadline passed.')
+      : fail('EXECUTOR_UNREACHABLE', 'network', `The connection ${connection.name} could not be reached.`)
   }
 }
 
@@ -54,7 +68,13 @@ async function credentials(connection: ConnectionRecord, environment: NodeJS.Pro
   const headers: Record<string, string> = {}
   for (const [name, ref] of Object.entries(connection.headers)) {
     // A file is read at each call, so that a rotated credential takes effect at once.
-    const value = 'env' in ref ? environment[ref.env] : await readFile(ref.file, 'utf8').then((text) => text.trim(), () => undefined)
+    const value =
+      'env' in ref
+        ? environment[ref.env]
+        : await readFile(ref.file, 'utf8').then(
+            (text) => text.trim(),
+            () => undefined,
+          )
     if (value === undefined || value === '') return name
     headers[name] = value
   }
@@ -64,7 +84,11 @@ async function credentials(connection: ConnectionRecord, environment: NodeJS.Pro
 type BuiltRequest = { readonly origin: string; readonly path: string; readonly body: string | null }
 
 /** Fills `{name}` places of the path from the arguments; what is left is the query of a GET or DELETE, or the JSON body. */
-export function buildRequest(connection: ConnectionRecord, executor: { readonly path: string; readonly method: string }, args: Record<string, unknown>): BuiltRequest {
+export function buildRequest(
+  connection: ConnectionRecord,
+  executor: { readonly path: string; readonly method: string },
+  args: Record<string, unknown>,
+): BuiltRequest {
   const rest = { ...args }
   const filled = executor.path.replace(/\{([A-Za-z0-9_]+)\}/g, (_, name: string) => {
     const value = rest[name]
@@ -73,7 +97,8 @@ export function buildRequest(connection: ConnectionRecord, executor: { readonly 
   })
   const base = new URL(connection.baseUrl)
   const url = new URL(`${base.pathname.replace(/\/$/, '')}${filled}`, base.origin)
-  if (executor.method !== 'GET' && executor.method !== 'DELETE') return { origin: base.origin, path: `${url.pathname}${url.search}`, body: JSON.stringify(rest) }
+  if (executor.method !== 'GET' && executor.method !== 'DELETE')
+    return { origin: base.origin, path: `${url.pathname}${url.search}`, body: JSON.stringify(rest) }
   for (const [name, value] of Object.entries(rest)) url.searchParams.set(name, typeof value === 'string' ? value : JSON.stringify(value))
   return { origin: base.origin, path: `${url.pathname}${url.search}`, body: null }
 }

@@ -8,10 +8,22 @@ export function readAnswer(status: number, body: Buffer, skill: string): Executo
   const refusal = ownRefusal(value)
   if (refusal !== undefined) return refusal
   if (status < 200 || status > 299) {
-    return { kind: 'failed', code: 'EXECUTOR_FAILED', reason: 'upstream_status', message: `What carries ${skill} out answered with status ${status}.`, details: [{ expected: '2xx', got: String(status), message: clip(body) }] }
+    return {
+      kind: 'failed',
+      code: 'EXECUTOR_FAILED',
+      reason: 'upstream_status',
+      message: `What carries ${skill} out answered with status ${status}.`,
+      details: [{ expected: '2xx', got: String(status), message: clip(body) }],
+    }
   }
   if (value === undefined) {
-    return { kind: 'failed', code: 'EXECUTOR_FAILED', reason: 'not_json', message: `What carries ${skill} out answered with something that is not JSON.`, details: [{ message: clip(body) }] }
+    return {
+      kind: 'failed',
+      code: 'EXECUTOR_FAILED',
+      reason: 'not_json',
+      message: `What carries ${skill} out answered with something that is not JSON.`,
+      details: [{ message: clip(body) }],
+    }
   }
   if (isEnvelope(value) && value.ok === true) return { kind: 'result', json: Buffer.from(JSON.stringify(value.data ?? null)) }
   return { kind: 'result', json: body }
@@ -25,16 +37,29 @@ function parse(body: Buffer): unknown {
   }
 }
 
-type OwnEnvelope = { readonly ok: boolean; readonly data?: unknown; readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly retryable?: unknown } | null }
+type OwnEnvelope = {
+  readonly ok: boolean
+  readonly data?: unknown
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly retryable?: unknown } | null
+}
 
 function isEnvelope(value: unknown): value is OwnEnvelope {
-  return typeof value === 'object' && value !== null && 'ok' in value && typeof value.ok === 'boolean' && ('data' in value || 'error' in value)
+  return (
+    typeof value === 'object' && value !== null && 'ok' in value && typeof value.ok === 'boolean' && ('data' in value || 'error' in value)
+  )
 }
 
 function ownRefusal(value: unknown): ExecutorResult | undefined {
-  if (!isEnvelope(value) || value.ok || typeof value.error !== 'object' || value.error === null || typeof value.error.code !== 'string') return undefined
+  if (!isEnvelope(value) || value.ok || typeof value.error !== 'object' || value.error === null || typeof value.error.code !== 'string')
+    return undefined
   const message = typeof value.error.message === 'string' ? value.error.message : value.error.code
-  return { kind: 'skill_error', code: value.error.code.slice(0, 64), message: message.slice(0, 1024), retryable: value.error.retryable === true, details: [] }
+  return {
+    kind: 'skill_error',
+    code: value.error.code.slice(0, 64),
+    message: message.slice(0, 1024),
+    retryable: value.error.retryable === true,
+    details: [],
+  }
 }
 
 function clip(body: Buffer): string {

@@ -6,7 +6,11 @@ import type { Visit } from '../visit.ts'
 import type { Ask, DoorEnv, HttpDeps } from './door.ts'
 import { respondError } from './respond.ts'
 
-const openPaths = new Set<string>(Object.values(endpoints).filter((endpoint) => endpoint.access === 'anyone').map((endpoint) => endpoint.path))
+const openPaths = new Set<string>(
+  Object.values(endpoints)
+    .filter((endpoint) => endpoint.access === 'anyone')
+    .map((endpoint) => endpoint.path),
+)
 const maxHeaderValue = 256
 
 /** The one door: makes a visit out of a request or answers 401, on every path but those that need no key. */
@@ -45,13 +49,31 @@ function callerOf(header: string | undefined, snapshot: Snapshot, nowMs: number)
   if (key === undefined || !isWellFormedKey(key)) throw unauthenticated()
   const record = snapshot.keys.get(createHash('sha256').update(key).digest('hex'))
   const agent = record === undefined ? undefined : snapshot.agents.get(record.agentId)
-  if (record === undefined || agent === undefined || record.revoked || agent.disabled || (record.expiresAt !== null && record.expiresAt <= nowMs)) throw unauthenticated()
-  return { id: agent.id, role: agent.role, team: agent.team, tenant: agent.tenant, domains: agent.domains, keyId: record.id, grants: agent.grants }
+  if (
+    record === undefined ||
+    agent === undefined ||
+    record.revoked ||
+    agent.disabled ||
+    (record.expiresAt !== null && record.expiresAt <= nowMs)
+  )
+    throw unauthenticated()
+  return {
+    id: agent.id,
+    role: agent.role,
+    team: agent.team,
+    tenant: agent.tenant,
+    domains: agent.domains,
+    keyId: record.id,
+    grants: agent.grants,
+  }
 }
 
 // One sentence for all of them, so that nobody learns which keys exist.
 function unauthenticated(): Refusal {
-  return new Refusal('UNAUTHENTICATED', 'This needs a valid key.', { hint: 'send Authorization: Bearer rep_…; ask an admin for a key', headers: { 'www-authenticate': 'Bearer' } })
+  return new Refusal('UNAUTHENTICATED', 'This needs a valid key.', {
+    hint: 'send Authorization: Bearer rep_…; ask an admin for a key',
+    headers: { 'www-authenticate': 'Bearer' },
+  })
 }
 
 function short(c: Ask, name: string): string | null {
@@ -68,7 +90,10 @@ function requiresOf(header: string | undefined): ReadonlyMap<string, string> | u
   for (const part of header.split(',')) {
     const at = part.indexOf('@')
     const name = part.slice(0, at).trim()
-    if (at < 1 || !isSkillName(name)) throw new Refusal('INVALID_REQUEST', 'Repertoire-Requires is a list of name@range.', { hint: 'write it like: query-order@^1.2, send-email@~1.0' })
+    if (at < 1 || !isSkillName(name))
+      throw new Refusal('INVALID_REQUEST', 'Repertoire-Requires is a list of name@range.', {
+        hint: 'write it like: query-order@^1.2, send-email@~1.0',
+      })
     ranges.set(nameKey(name), parseRange(part.slice(at + 1)).text)
   }
   return ranges

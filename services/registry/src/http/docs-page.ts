@@ -3,10 +3,16 @@ import { endpoints, errorCatalogue, type Endpoint } from '@repertoire/contract'
 /** The API as one page that needs nothing from anywhere else. */
 export function renderDocs(): string {
   const rows = Object.values(endpoints as Record<string, Endpoint>)
-    .map((endpoint) => `<tr><td><code>${endpoint.method}</code></td><td><code>${escapeHtml(endpoint.path)}</code></td><td>${escapeHtml(endpoint.access)}</td><td>${escapeHtml(endpoint.summary)}</td></tr>`)
+    .map(
+      (endpoint) =>
+        `<tr><td><code>${endpoint.method}</code></td><td><code>${escapeHtml(endpoint.path)}</code></td><td>${escapeHtml(endpoint.access)}</td><td>${escapeHtml(endpoint.summary)}</td></tr>`,
+    )
     .join('\n')
   const codes = Object.entries(errorCatalogue)
-    .map(([code, entry]) => `<tr><td><code>${code}</code></td><td>${entry.status}</td><td>${entry.next}</td><td>${escapeHtml(entry.meaning)}</td></tr>`)
+    .map(
+      ([code, entry]) =>
+        `<tr><td><code>${code}</code></td><td>${entry.status}</td><td>${entry.next}</td><td>${escapeHtml(entry.meaning)}</td></tr>`,
+    )
     .join('\n')
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Repertoire API</title>

@@ -12,7 +12,15 @@ export type DoorEnv = { Variables: DoorVariables }
 export type Ask = Context<DoorEnv>
 
 /** What the HTTP surface needs beside the verbs' deps. */
-export type HttpDeps = Deps & { readonly health: Health; readonly onBug: (error: unknown, requestId: string) => void; readonly renderMetrics: () => Promise<{ readonly type: string; readonly text: string }> }
+export type HttpDeps = Deps & {
+  readonly health: Health
+  readonly onBug: (error: unknown, requestId: string) => void
+  readonly renderMetrics: () => Promise<{ readonly type: string; readonly text: string }>
+}
 
 /** Whether this replica can serve, and what is not as it should be. */
-export type Health = { readonly degraded: () => readonly string[]; readonly staleMs: () => number | undefined; readonly isStopping: () => boolean }
+export type Health = {
+  readonly degraded: () => readonly string[]
+  readonly staleMs: () => number | undefined
+  readonly isStopping: () => boolean
+}

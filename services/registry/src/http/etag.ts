@@ -14,7 +14,10 @@ export function isUnchanged(c: Ask, etag: string): boolean {
 
 /** The answer to a reader that has it already. */
 export function notModified(c: Ask, etag: string): Response {
-  return new Response(null, { status: 304, headers: { etag, 'cache-control': 'private, no-cache', vary: varyHeader, 'repertoire-request-id': c.get('requestId') } })
+  return new Response(null, {
+    status: 304,
+    headers: { etag, 'cache-control': 'private, no-cache', vary: varyHeader, 'repertoire-request-id': c.get('requestId') },
+  })
 }
 
 /** What an agent's answer depends on beside its path. */

@@ -16,7 +16,11 @@ function buildDocument(): object {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Repertoire', version: '1', description: "The registry where a company's agents get their skills. Every answer under /v1 is an envelope." },
+    info: {
+      title: 'Repertoire',
+      version: '1',
+      description: "The registry where a company's agents get their skills. Every answer under /v1 is an envelope.",
+    },
     paths,
     components: {
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A key, rep_<kind>_…' } },
@@ -33,10 +37,27 @@ function operation(name: string, endpoint: Endpoint): object {
     'x-access': endpoint.access,
     security: endpoint.access === 'anyone' ? [] : [{ key: [] }],
     parameters: [...pathParameters(endpoint.path), ...queryParameters(endpoint.query)],
-    ...(endpoint.body === undefined ? {} : { requestBody: { required: endpoint.method !== 'POST' || isPublish, content: { 'application/json': { schema: jsonSchema(endpoint.body, 'input') }, ...(isPublish ? { 'application/zip': {}, 'multipart/form-data': {} } : {}) } } }),
+    ...(endpoint.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: endpoint.method !== 'POST' || isPublish,
+            content: {
+              'application/json': { schema: jsonSchema(endpoint.body, 'input') },
+              ...(isPublish ? { 'application/zip': {}, 'multipart/form-data': {} } : {}),
+            },
+          },
+        }),
     responses: {
-      [successStatus(name)]: { description: 'The answer', ...(endpoint.data === undefined ? {} : { content: { 'application/json': { schema: envelope(jsonSchema(endpoint.data, 'output')) } } }) },
-      ...(endpoint.path.startsWith('/v1') ? { default: { description: 'A refusal', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } } } : {}),
+      [successStatus(name)]: {
+        description: 'The answer',
+        ...(endpoint.data === undefined
+          ? {}
+          : { content: { 'application/json': { schema: envelope(jsonSchema(endpoint.data, 'output')) } } }),
+      },
+      ...(endpoint.path.startsWith('/v1')
+        ? { default: { description: 'A refusal', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } } }
+        : {}),
     },
   }
 }
@@ -52,7 +73,12 @@ function pathParameters(path: string): object[] {
 function queryParameters(shape: z.ZodType | undefined): object[] {
   if (shape === undefined) return []
   const schema = jsonSchema(shape, 'input') as { properties?: Record<string, object>; required?: string[] }
-  return Object.entries(schema.properties ?? {}).map(([name, property]) => ({ name, in: 'query', required: schema.required?.includes(name) === true, schema: property }))
+  return Object.entries(schema.properties ?? {}).map(([name, property]) => ({
+    name,
+    in: 'query',
+    required: schema.required?.includes(name) === true,
+    schema: property,
+  }))
 }
 
 function jsonSchema(shape: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
@@ -61,7 +87,11 @@ function jsonSchema(shape: z.ZodType, io: 'input' | 'output'): Record<string, un
 }
 
 function envelope(data: object): object {
-  return { type: 'object', required: ['ok', 'data', 'error', 'meta'], properties: { ok: { const: true }, data, error: { type: 'null' }, meta: { type: 'object' } } }
+  return {
+    type: 'object',
+    required: ['ok', 'data', 'error', 'meta'],
+    properties: { ok: { const: true }, data, error: { type: 'null' }, meta: { type: 'object' } },
+  }
 }
 
 function errorSchema(): object {

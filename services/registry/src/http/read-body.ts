@@ -31,7 +31,10 @@ function parseText(text: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
-    throw new Refusal('INVALID_REQUEST', `The body is not JSON${position === undefined ? '' : `: it breaks at character ${position}`}.`, { hint: 'send a JSON object', details: [{ path: '', rule: 'json' }] })
+    throw new Refusal('INVALID_REQUEST', `The body is not JSON${position === undefined ? '' : `: it breaks at character ${position}`}.`, {
+      hint: 'send a JSON object',
+      details: [{ path: '', rule: 'json' }],
+    })
   }
 }
 
@@ -59,7 +62,11 @@ export function mediaType(c: Ask): string {
 
 /** The refusal for a body of a type that a route does not take. */
 export function unsupported(type: string, wanted: string): Refusal {
-  return new Refusal('UNSUPPORTED_MEDIA_TYPE', `This route takes ${wanted}${type === '' ? ', and the body has no type' : `, not ${type.slice(0, 80)}`}.`, { hint: `send Content-Type: ${wanted.split(',')[0]}` })
+  return new Refusal(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `This route takes ${wanted}${type === '' ? ', and the body has no type' : `, not ${type.slice(0, 80)}`}.`,
+    { hint: `send Content-Type: ${wanted.split(',')[0]}` },
+  )
 }
 
 function tooLarge(maxBytes: number): Refusal {

@@ -8,13 +8,19 @@ export async function readMultipart(bytes: Uint8Array, contentType: string): Pro
   const files = new Map<string, Uint8Array>()
   const reading: Promise<void>[] = []
   try {
-    const parser = busboy({ headers: { 'content-type': contentType }, preservePath: true, limits: { files: limits.files, fileSize: limits.skillBytes, fields: 16 } })
+    const parser = busboy({
+      headers: { 'content-type': contentType },
+      preservePath: true,
+      limits: { files: limits.files, fileSize: limits.skillBytes, fields: 16 },
+    })
     parser.on('file', (field, stream, info) => {
       const path = info.filename === undefined || info.filename === '' ? field : info.filename
-      reading.push(readAll(stream).then((content) => {
-        if (files.has(path)) throw refuse(`${path} stands in it twice`)
-        files.set(path, content)
-      }))
+      reading.push(
+        readAll(stream).then((content) => {
+          if (files.has(path)) throw refuse(`${path} stands in it twice`)
+          files.set(path, content)
+        }),
+      )
     })
     await new Promise<void>((resolve, reject) => {
       parser.on('close', resolve)
@@ -32,5 +38,8 @@ export async function readMultipart(bytes: Uint8Array, contentType: string): Pro
 }
 
 function refuse(what: string): Refusal {
-  return new Refusal('INVALID_REQUEST', `The form cannot be taken: ${what}.`, { hint: 'send each file as a part whose filename is its path', details: [{ path: '', rule: 'multipart' }] })
+  return new Refusal('INVALID_REQUEST', `The form cannot be taken: ${what}.`, {
+    hint: 'send each file as a part whose filename is its path',
+    details: [{ path: '', rule: 'multipart' }],
+  })
 }

@@ -9,13 +9,18 @@ const maxRatio = 100
 export async function readZip(bytes: Uint8Array): Promise<Map<string, Uint8Array>> {
   const files = new Map<string, Uint8Array>()
   try {
-    const zip = await fromBufferPromise(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { lazyEntries: true, validateEntrySizes: true, strictFileNames: true })
+    const zip = await fromBufferPromise(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
+      lazyEntries: true,
+      validateEntrySizes: true,
+      strictFileNames: true,
+    })
     let total = 0
     for await (const entry of zip.eachEntry()) {
       if (entry.fileName.endsWith('/')) continue
       checkEntry(entry, files)
       total += entry.uncompressedSize
-      if (total > limits.skillBytes || files.size >= limits.files) throw refuse(`the archive holds more than ${limits.files} files or ${limits.skillBytes} bytes`)
+      if (total > limits.skillBytes || files.size >= limits.files)
+        throw refuse(`the archive holds more than ${limits.files} files or ${limits.skillBytes} bytes`)
       files.set(entry.fileName, await readEntry(zip, entry))
     }
   } catch (error) {
@@ -29,7 +34,8 @@ function checkEntry(entry: Entry, files: ReadonlyMap<string, Uint8Array>): void 
   const unixType = (entry.externalFileAttributes >>> 16) & 0o170000
   if (unixType !== 0 && unixType !== 0o100000) throw refuse(`${entry.fileName} is a link or a device`)
   if (files.has(entry.fileName)) throw refuse(`${entry.fileName} stands in it twice`)
-  if (entry.uncompressedSize > 1024 && entry.uncompressedSize > entry.compressedSize * maxRatio) throw refuse(`${entry.fileName} expands more than ${maxRatio} times`)
+  if (entry.uncompressedSize > 1024 && entry.uncompressedSize > entry.compressedSize * maxRatio)
+    throw refuse(`${entry.fileName} expands more than ${maxRatio} times`)
 }
 
 async function readEntry(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
@@ -37,5 +43,8 @@ async function readEntry(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
 }
 
 function refuse(what: string): Refusal {
-  return new Refusal('INVALID_REQUEST', `The archive cannot be taken: ${what}.`, { hint: 'zip the files of the skill folder itself, regular files only', details: [{ path: '', rule: 'archive' }] })
+  return new Refusal('INVALID_REQUEST', `The archive cannot be taken: ${what}.`, {
+    hint: 'zip the files of the skill folder itself, regular files only',
+    details: [{ path: '', rule: 'archive' }],
+  })
 }

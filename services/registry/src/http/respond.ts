@@ -7,12 +7,20 @@ const json = { 'content-type': 'application/json; charset=utf-8' }
 const prefix = Buffer.from('{"ok":true,"data":')
 
 /** What an answer says of itself beside its data. */
-export type Said = { readonly status?: number; readonly revision?: number; readonly warnings?: readonly Warning[]; readonly headers?: Readonly<Record<string, string>> }
+export type Said = {
+  readonly status?: number
+  readonly revision?: number
+  readonly warnings?: readonly Warning[]
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 /** Answers with data in the envelope. */
 export function respond(c: Ask, data: unknown, said: Said = {}): Response {
   const meta = metaOf(c, said)
-  return new Response(JSON.stringify({ ok: true, data, error: null, meta }), { status: said.status ?? 200, headers: headersOf(c, said.headers) })
+  return new Response(JSON.stringify({ ok: true, data, error: null, meta }), {
+    status: said.status ?? 200,
+    headers: headersOf(c, said.headers),
+  })
 }
 
 /** Answers a call: its data byte for byte, its skill's own error as a result, or a refusal with the status of its code. */
@@ -33,17 +41,32 @@ export function respondError(c: Ask, thrown: unknown): Response {
   const meta = metaOf(c, {})
   if (thrown instanceof Refusal) return refuse(c, thrown, meta)
   c.get('deps').onBug(thrown, c.get('requestId'))
-  return refuse(c, new Refusal('INTERNAL', `Something went wrong in the registry; ask its operator about request ${c.get('requestId')}.`), meta)
+  return refuse(
+    c,
+    new Refusal('INTERNAL', `Something went wrong in the registry; ask its operator about request ${c.get('requestId')}.`),
+    meta,
+  )
 }
 
 function refuse(c: Ask, refusal: Refusal, meta: object): Response {
-  return new Response(JSON.stringify({ ok: false, data: null, error: errorOf(refusal), meta }), { status: errorCatalogue[refusal.code].status, headers: headersOf(c, refusal.headers) })
+  return new Response(JSON.stringify({ ok: false, data: null, error: errorOf(refusal), meta }), {
+    status: errorCatalogue[refusal.code].status,
+    headers: headersOf(c, refusal.headers),
+  })
 }
 
 /** A refusal as the error half of an envelope. */
 export function errorOf(refusal: Refusal): EnvelopeError {
   const { origin, next } = errorCatalogue[refusal.code]
-  return { code: refusal.code, origin, effect: refusal.effect, next, message: refusal.message, ...(refusal.hint === undefined ? {} : { hint: refusal.hint }), details: refusal.details }
+  return {
+    code: refusal.code,
+    origin,
+    effect: refusal.effect,
+    next,
+    message: refusal.message,
+    ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
+    details: refusal.details,
+  }
 }
 
 function metaOf(c: Ask, { revision, warnings = [] }: Said): object {

@@ -24,7 +24,11 @@ export type Asked<E extends Endpoint> = {
 export type Route = { readonly endpoint: Endpoint; readonly mount: (app: Hono<DoorEnv>, deps: HttpDeps) => void }
 
 /** Puts an endpoint and its handler together. The body of a route that reads it itself stays unread. */
-export function route<const E extends Endpoint>(endpoint: E, handle: (asked: Asked<E>) => Promise<Response> | Response, options: { readonly readsBodyItself?: boolean } = {}): Route {
+export function route<const E extends Endpoint>(
+  endpoint: E,
+  handle: (asked: Asked<E>) => Promise<Response> | Response,
+  options: { readonly readsBodyItself?: boolean } = {},
+): Route {
   return {
     endpoint,
     mount: (app, deps) => {
@@ -59,7 +63,11 @@ export function honoPath(path: string): string {
 function queryOf(c: Ask): Record<string, string> {
   const query: Record<string, string> = {}
   for (const [name, values] of Object.entries(c.req.queries())) {
-    if (values.length > 1) throw new Refusal('INVALID_REQUEST', `The parameter ${name.slice(0, 80)} is given ${values.length} times.`, { hint: 'give it once', details: [{ path: `/${name.slice(0, 80)}`, rule: 'once' }] })
+    if (values.length > 1)
+      throw new Refusal('INVALID_REQUEST', `The parameter ${name.slice(0, 80)} is given ${values.length} times.`, {
+        hint: 'give it once',
+        details: [{ path: `/${name.slice(0, 80)}`, rule: 'once' }],
+      })
     query[name] = values[0] ?? ''
   }
   return query
@@ -70,12 +78,20 @@ export function parse(shape: z.ZodType | undefined, value: unknown, what: 'query
   if (shape === undefined) return undefined
   const parsed = shape.safeParse(value)
   if (parsed.success) return parsed.data
-  const details: Detail[] = parsed.error.issues.slice(0, 20).map((issue) => ({ path: `/${issue.path.map(String).join('/')}`, rule: issue.code, message: issue.message }))
+  const details: Detail[] = parsed.error.issues
+    .slice(0, 20)
+    .map((issue) => ({ path: `/${issue.path.map(String).join('/')}`, rule: issue.code, message: issue.message }))
   const first = parsed.error.issues[0]
   const where = first === undefined || first.path.length === 0 ? `the ${what}` : first.path.map(String).join('.')
-  throw new Refusal('INVALID_REQUEST', `The ${what} does not have the shape this route takes.`, { hint: `${where.slice(0, 120)}: ${first?.message.slice(0, 300) ?? 'unknown'}`, details })
+  throw new Refusal('INVALID_REQUEST', `The ${what} does not have the shape this route takes.`, {
+    hint: `${where.slice(0, 120)}: ${first?.message.slice(0, 300) ?? 'unknown'}`,
+    details,
+  })
 }
 
 function refuseProblem(problem: JsonProblem): Refusal {
-  return new Refusal('INVALID_REQUEST', `The body cannot be taken: ${problem.message}.`, { hint: problem.fix, details: [{ path: problem.path, rule: problem.rule, fix: problem.fix }] })
+  return new Refusal('INVALID_REQUEST', `The body cannot be taken: ${problem.message}.`, {
+    hint: problem.fix,
+    details: [{ path: problem.path, rule: problem.rule, fix: problem.fix }],
+  })
 }

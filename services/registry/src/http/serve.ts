@@ -15,7 +15,13 @@ export async function serve(app: Hono<DoorEnv>, { host, port }: { readonly host:
   const server = createAdaptorServer({
     fetch: app.fetch,
     createServer,
-    serverOptions: { connectionsCheckingInterval: 1000, headersTimeout: 5000, requestTimeout: 15_000, keepAliveTimeout: 30_000, maxHeaderSize: limits.headerBytes },
+    serverOptions: {
+      connectionsCheckingInterval: 1000,
+      headersTimeout: 5000,
+      requestTimeout: 15_000,
+      keepAliveTimeout: 30_000,
+      maxHeaderSize: limits.headerBytes,
+    },
   }) as Server
   server.on('clientError', answerParserError)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, () => resolve()))
@@ -43,8 +49,18 @@ const parserErrors: Readonly<Record<string, { readonly code: ErrorCode; readonly
 
 function answerParserError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const { code, message } = parserErrors[error.code ?? ''] ?? { code: 'INVALID_REQUEST' as const, message: 'The request is not HTTP as it should be.' }
-  const body = JSON.stringify({ ok: false, data: null, error: errorOf(new Refusal(code, message)), meta: { request_id: '', revision: 0, warnings: [] } })
+  const { code, message } = parserErrors[error.code ?? ''] ?? {
+    code: 'INVALID_REQUEST' as const,
+    message: 'The request is not HTTP as it should be.',
+  }
+  const body = JSON.stringify({
+    ok: false,
+    data: null,
+    error: errorOf(new Refusal(code, message)),
+    meta: { request_id: '', revision: 0, warnings: [] },
+  })
   const { status } = errorCatalogue[code]
-  socket.end(`HTTP/1.1 ${status} ${code}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`)
+  socket.end(
+    `HTTP/1.1 ${status} ${code}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
 }

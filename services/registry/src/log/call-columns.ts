@@ -1,10 +1,14 @@
-import type { NewCallRow } from '../ports.ts'
+import type { NewCallRow } from '../stored.ts'
 
 /** One column of the narrow table: its name, its array type in a batch, and its value of a row as text, which is what the driver sends anyway. */
 type Column = { readonly name: string; readonly type: string; readonly cast?: string; readonly of: (row: NewCallRow) => string | null }
 
 const text = (name: keyof NewCallRow & string): Column => ({ name, type: 'text[]', of: (row) => clean(row[name] as string | null) })
-const number = (name: keyof NewCallRow & string, type: 'bigint[]' | 'int[]' | 'float8[]'): Column => ({ name, type, of: (row) => (row[name] === null ? null : String(row[name])) })
+const number = (name: keyof NewCallRow & string, type: 'bigint[]' | 'int[]' | 'float8[]'): Column => ({
+  name,
+  type,
+  of: (row) => (row[name] === null ? null : String(row[name])),
+})
 // The driver writes every element of a boolean array that is not `true` itself as false, so flags travel as text.
 const flag = (name: keyof NewCallRow & string): Column => ({ name, type: 'text[]', cast: '::boolean', of: (row) => String(row[name]) })
 
@@ -12,12 +16,43 @@ const flag = (name: keyof NewCallRow & string): Column => ({ name, type: 'text[]
 export const callColumns: readonly Column[] = [
   { name: 'call_id', type: 'uuid[]', of: (row) => row.call_id },
   { name: 'ts', type: 'timestamptz[]', of: (row) => row.ts.toISOString() },
-  text('replica'), text('trace_id'), text('session'), text('tenant'), text('agent_id'), text('key_id'), text('on_behalf_of'), text('parent_call_id'), text('playbook'),
-  text('skill'), text('requested_range'), text('version'), text('version_digest'), text('via'), text('rollout_id'), text('arm'), text('unit_kind'), text('unit_hash'),
-  number('revision', 'bigint[]'), text('executor'), number('attempts', 'int[]'), text('outcome'), text('error_code'), text('error_origin'),
+  text('replica'),
+  text('trace_id'),
+  text('session'),
+  text('tenant'),
+  text('agent_id'),
+  text('key_id'),
+  text('on_behalf_of'),
+  text('parent_call_id'),
+  text('playbook'),
+  text('skill'),
+  text('requested_range'),
+  text('version'),
+  text('version_digest'),
+  text('via'),
+  text('rollout_id'),
+  text('arm'),
+  text('unit_kind'),
+  text('unit_hash'),
+  number('revision', 'bigint[]'),
+  text('executor'),
+  number('attempts', 'int[]'),
+  text('outcome'),
+  text('error_code'),
+  text('error_origin'),
   { name: 'violations', type: 'text[]', of: (row) => (row.violations.length === 0 ? null : JSON.stringify(row.violations)) },
-  number('queue_ms', 'float8[]'), number('executor_ms', 'float8[]'), number('total_ms', 'float8[]'), number('input_bytes', 'int[]'), number('output_bytes', 'int[]'),
-  text('input_sha256'), flag('truncated'), text('intent'), text('idempotency_key_hash'), text('replay_of'), flag('dry_run'), text('authz_rule'),
+  number('queue_ms', 'float8[]'),
+  number('executor_ms', 'float8[]'),
+  number('total_ms', 'float8[]'),
+  number('input_bytes', 'int[]'),
+  number('output_bytes', 'int[]'),
+  text('input_sha256'),
+  flag('truncated'),
+  text('intent'),
+  text('idempotency_key_hash'),
+  text('replay_of'),
+  flag('dry_run'),
+  text('authz_rule'),
   { name: 'labels', type: 'text[]', of: (row) => (Object.keys(row.labels).length === 0 ? null : JSON.stringify(row.labels)) },
 ]
 

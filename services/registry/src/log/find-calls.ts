@@ -1,6 +1,6 @@
 import type { CallRow } from '@repertoire/contract'
 import type postgres from 'postgres'
-import type { CallQuery } from '../ports.ts'
+import type { CallQuery } from '../stored.ts'
 
 type Row = Record<string, unknown> & { readonly ts: Date; readonly input: Buffer | null; readonly output: Buffer | null }
 
@@ -11,7 +11,8 @@ const columns = `c.call_id, c.ts, c.replica, c.trace_id, c.session, c.tenant, c.
 
 /** A page of the log, newest first. The window is a range of keys, so that only its partitions are read. */
 export async function findCalls(sql: postgres.Sql, query: CallQuery): Promise<CallRow[]> {
-  const like = (column: string, value: string | undefined): postgres.Fragment => (value === undefined ? sql`` : sql`and c.${sql(column)} = ${value}`)
+  const like = (column: string, value: string | undefined): postgres.Fragment =>
+    value === undefined ? sql`` : sql`and c.${sql(column)} = ${value}`
   const rows = await sql<Row[]>`
     select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id
     where c.call_id >= repertoire_first_id(${query.from}) and c.call_id < repertoire_first_id(${query.to})
@@ -25,7 +26,9 @@ export async function findCalls(sql: postgres.Sql, query: CallQuery): Promise<Ca
 
 /** One call; undefined when there is none of that id. */
 export async function getCall(sql: postgres.Sql, callId: string): Promise<CallRow | undefined> {
-  const rows = await sql<Row[]>`select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id where c.call_id = ${callId}::uuid`
+  const rows = await sql<
+    Row[]
+  >`select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id where c.call_id = ${callId}::uuid`
   return rows.map(toCallRow)[0]
 }
 

@@ -1,9 +1,13 @@
 import { Refusal } from '@repertoire/core'
-import type { NewCallRow } from '../ports.ts'
+import type { NewCallRow } from '../stored.ts'
 import { isDataRefused } from '../store/database-error.ts'
 
 /** Collects rows that arrive while a batch is being written, and writes them together; each waits for its commit. */
-export type GroupCommit = { readonly append: (row: NewCallRow) => Promise<void>; readonly waiting: () => number; readonly flush: () => Promise<void> }
+export type GroupCommit = {
+  readonly append: (row: NewCallRow) => Promise<void>
+  readonly waiting: () => number
+  readonly flush: () => Promise<void>
+}
 
 /** How batches are written and bounded. */
 export type GroupCommitOptions = {
@@ -18,7 +22,14 @@ export type GroupCommitOptions = {
 type Waiting = { readonly row: NewCallRow; readonly resolve: () => void; readonly reject: (error: unknown) => void }
 
 /** Starts a group commit. A row is refused when too many wait, and when its commit takes longer than its deadline. */
-export function createGroupCommit({ write, onPoison, onError, maxBatch = 1000, maxWaiting = 10_000, deadlineMs = 6000 }: GroupCommitOptions): GroupCommit {
+export function createGroupCommit({
+  write,
+  onPoison,
+  onError,
+  maxBatch = 1000,
+  maxWaiting = 10_000,
+  deadlineMs = 6000,
+}: GroupCommitOptions): GroupCommit {
   let queue: Waiting[] = []
   let inFlight = 0
   let draining: Promise<void> | undefined
@@ -66,10 +77,12 @@ export function createGroupCommit({ write, onPoison, onError, maxBatch = 1000, m
       if (queue.length >= maxWaiting) return Promise.reject(unavailable(new Error('too many rows wait')))
       const committed = new Promise<void>((resolve, reject) => {
         const timer = setTimeout(() => reject(unavailable(new Error('the commit took too long'))), deadlineMs)
-        const settle = <A extends unknown[]>(end: (...args: A) => void) => (...args: A): void => {
-          clearTimeout(timer)
-          end(...args)
-        }
+        const settle =
+          <A extends unknown[]>(end: (...args: A) => void) =>
+          (...args: A): void => {
+            clearTimeout(timer)
+            end(...args)
+          }
         queue.push({ row, resolve: settle(resolve), reject: settle(reject) })
       })
       // One turn of the event loop gathers what arrived together.
@@ -84,7 +97,9 @@ export function createGroupCommit({ write, onPoison, onError, maxBatch = 1000, m
 }
 
 function unavailable(cause: unknown): Refusal {
-  const refusal = new Refusal('LOG_UNAVAILABLE', 'The call log cannot take this call, so it is not acknowledged.', { headers: { 'Retry-After': '2' } })
+  const refusal = new Refusal('LOG_UNAVAILABLE', 'The call log cannot take this call, so it is not acknowledged.', {
+    headers: { 'Retry-After': '2' },
+  })
   refusal.cause = cause
   return refusal
 }

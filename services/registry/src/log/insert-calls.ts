@@ -1,5 +1,5 @@
 import type postgres from 'postgres'
-import type { NewCallRow } from '../ports.ts'
+import type { NewCallRow } from '../stored.ts'
 import { callColumns } from './call-columns.ts'
 
 const maxMessageLength = 1024
@@ -16,7 +16,12 @@ export async function insertCallRows(sql: postgres.Sql, rows: readonly NewCallRo
     await tx.unsafe(insertCalls, callColumns.map((column) => rows.map((row) => column.of(row))) as never[], { prepare: true })
     await tx.unsafe(
       insertPayloads,
-      [rows.map((row) => row.call_id), rows.map((row) => hex(row.input)), rows.map((row) => hex(row.output)), rows.map((row) => row.error_message?.slice(0, maxMessageLength).replaceAll('\u0000', '\uFFFD').toWellFormed() ?? null)] as never[],
+      [
+        rows.map((row) => row.call_id),
+        rows.map((row) => hex(row.input)),
+        rows.map((row) => hex(row.output)),
+        rows.map((row) => row.error_message?.slice(0, maxMessageLength).replaceAll('\u0000', '\uFFFD').toWellFormed() ?? null),
+      ] as never[],
       { prepare: true },
     )
   })

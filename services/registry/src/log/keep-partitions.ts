@@ -6,7 +6,9 @@ const everyMs = 60 * 60 * 1000
 /** Makes the partitions of today and the three days ahead, now and every hour; stops when told. */
 export function keepPartitions(sql: postgres.Sql, logger: Logger): () => void {
   const make = (): void => {
-    sql`select repertoire_make_partitions((now() at time zone 'UTC')::date, 4)`.catch((error: unknown) => logger.warn({ err: error }, 'partitions could not be made; rows go to the default one'))
+    sql`select repertoire_make_partitions((now() at time zone 'UTC')::date, 4)`.catch((error: unknown) =>
+      logger.warn({ err: error }, 'partitions could not be made; rows go to the default one'),
+    )
   }
   make()
   const timer = setInterval(make, everyMs)

@@ -15,7 +15,8 @@ export function openCallLog(database: Database, gate: Gate, logger: Logger): Ope
   const commits = createGroupCommit({
     write: (rows) => insertWithin(database, rows),
     onError: (error) => logger.error({ err: error }, 'the call log could not be written'),
-    onPoison: (row, error) => logger.error({ call_id: row.call_id, err: error }, 'the database refused a payload; the row is kept without it'),
+    onPoison: (row, error) =>
+      logger.error({ call_id: row.call_id, err: error }, 'the database refused a payload; the row is kept without it'),
   })
   return {
     append: commits.append,

@@ -1,12 +1,16 @@
 import type postgres from 'postgres'
-import type { Ids, ShownEvent, ShownLog } from '../ports.ts'
+import type { Ids, ShownLog } from '../ports.ts'
+import type { ShownEvent } from '../stored.ts'
 
 const maxWaiting = 5000
 const maxRemembered = 20_000
 const everyMs = 1000
 
 /** Notes what was shown: once per agent, session, revision and query, written in the background, dropped when too much waits. */
-export function openShownLog(sql: postgres.Sql, { ids, replica }: { readonly ids: Ids; readonly replica: string }): ShownLog & { readonly stop: () => Promise<void> } {
+export function openShownLog(
+  sql: postgres.Sql,
+  { ids, replica }: { readonly ids: Ids; readonly replica: string },
+): ShownLog & { readonly stop: () => Promise<void> } {
   let waiting: { readonly id: string; readonly at: Date; readonly event: ShownEvent }[] = []
   let writing: Promise<void> = Promise.resolve()
   let dropped = 0

@@ -53,11 +53,17 @@ async function initialise({ binaries, clusterDir, secretFile, user }: Cluster & 
     await chown(clusterDir, user.uid, user.gid)
     await chown(passwordFile, user.uid, user.gid)
   }
-  const made = spawnSync(binaries.initdb, ['-D', clusterDir, '-U', 'repertoire', '--pwfile', passwordFile, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'], { ...identity(user), encoding: 'utf8', timeout: 60_000 })
+  const made = spawnSync(
+    binaries.initdb,
+    ['-D', clusterDir, '-U', 'repertoire', '--pwfile', passwordFile, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    { ...identity(user), encoding: 'utf8', timeout: 60_000 },
+  )
   await rm(passwordFile, { force: true })
   if (made.status !== 0) {
     await rm(clusterDir, { recursive: true, force: true })
-    throw new Error(`Postgres could not make its data directory ${clusterDir}: ${(made.stderr || String(made.error ?? '')).trim().split('\n').slice(-3).join(' ')}`)
+    throw new Error(
+      `Postgres could not make its data directory ${clusterDir}: ${(made.stderr || String(made.error ?? '')).trim().split('\n').slice(-3).join(' ')}`,
+    )
   }
   await writeFile(secretFile, password, { mode: 0o600 })
 }
@@ -67,10 +73,22 @@ type Launch = Cluster & { readonly port: number; readonly fast: boolean }
 async function launch({ binaries, clusterDir, user, port, fast }: Launch): Promise<number> {
   const log = await open(join(dirname(clusterDir), 'postgres.log'), 'a', 0o600)
   const settings = [
-    'listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=200', 'shared_buffers=128MB', 'wal_level=replica', 'password_encryption=scram-sha-256',
-    'timezone=UTC', 'log_timezone=UTC', ...(fast ? ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'] : []),
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    'unix_socket_directories=',
+    'max_connections=200',
+    'shared_buffers=128MB',
+    'wal_level=replica',
+    'password_encryption=scram-sha-256',
+    'timezone=UTC',
+    'log_timezone=UTC',
+    ...(fast ? ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'] : []),
   ]
-  const child = spawn(binaries.postgres, ['-D', clusterDir, ...settings.flatMap((setting) => ['-c', setting])], { ...identity(user), detached: true, stdio: ['ignore', log.fd, log.fd] })
+  const child = spawn(binaries.postgres, ['-D', clusterDir, ...settings.flatMap((setting) => ['-c', setting])], {
+    ...identity(user),
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+  })
   let failure: string | undefined
   child.once('error', (error) => (failure = error.message))
   child.once('exit', (code) => (failure ??= `it ended with code ${code}`))
@@ -105,13 +123,24 @@ async function refuseClosedParents(dataDir: string, user: ServerUser): Promise<v
     const { mode, uid, gid } = await stat(at)
     const bit = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001
     if ((mode & bit) === 0) {
-      throw new Error(`Postgres runs as the user ${user.name}, which may not enter ${at}: set REPERTOIRE_DATA_DIR to a folder outside it (such as /var/lib/repertoire), run as another user than root, or set DATABASE_URL.`)
+      throw new Error(
+        `Postgres runs as the user ${user.name}, which may not enter ${at}: set REPERTOIRE_DATA_DIR to a folder outside it (such as /var/lib/repertoire), run as another user than root, or set DATABASE_URL.`,
+      )
     }
   }
 }
 
-function identity(user: ServerUser | undefined): { readonly uid?: number; readonly gid?: number; readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
-  return { ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }), cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } }
+function identity(user: ServerUser | undefined): {
+  readonly uid?: number
+  readonly gid?: number
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+} {
+  return {
+    ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+  }
 }
 
 function urlOf(port: number, password: string): string {
@@ -119,7 +148,10 @@ function urlOf(port: number, password: string): string {
 }
 
 function exists(path: string): Promise<boolean> {
-  return stat(path).then(() => true, () => false)
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function freePort(): Promise<number> {

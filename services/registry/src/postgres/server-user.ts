@@ -10,16 +10,23 @@ export function serverUser(): ServerUser | undefined {
   const known = lookUp('postgres')
   if (known !== undefined) return known
   // Debian and its kin have useradd; small images have adduser alone.
-  for (const [command, args] of [['useradd', ['--system', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres']], ['adduser', ['-S', '-D', '-H', 'postgres']]] as const) {
+  for (const [command, args] of [
+    ['useradd', ['--system', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres']],
+    ['adduser', ['-S', '-D', '-H', 'postgres']],
+  ] as const) {
     spawnSync(command, args, { timeout: 10_000 })
     const made = lookUp('postgres')
     if (made !== undefined) return made
   }
-  throw new Error('Postgres does not run as root, and the user postgres could not be made: make it, run as another user, or set DATABASE_URL.')
+  throw new Error(
+    'Postgres does not run as root, and the user postgres could not be made: make it, run as another user, or set DATABASE_URL.',
+  )
 }
 
 function lookUp(name: string): ServerUser | undefined {
-  const line = readFileSync('/etc/passwd', 'utf8').split('\n').find((entry) => entry.startsWith(`${name}:`))
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith(`${name}:`))
   const [, , uid, gid] = line?.split(':') ?? []
   return uid === undefined || gid === undefined ? undefined : { name, uid: Number(uid), gid: Number(gid) }
 }

@@ -21,7 +21,10 @@ export async function takeDataDirectory(dataDir: string): Promise<DataDirectory>
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
     const [pid = '', started = ''] = (await readFile(file, 'utf8').catch(() => '')).trim().split(' ')
-    if (await isHolder(Number(pid), started)) throw new Error(`The data directory ${dataDir} is in use by process ${pid}: stop that one first, or set REPERTOIRE_DATA_DIR to another folder.`)
+    if (await isHolder(Number(pid), started))
+      throw new Error(
+        `The data directory ${dataDir} is in use by process ${pid}: stop that one first, or set REPERTOIRE_DATA_DIR to another folder.`,
+      )
     // Whoever moves the dead one's file away has it; a second one finds nothing to move and tries again.
     await rename(file, `${file}.stale.${process.pid}`).catch(() => undefined)
     await rm(`${file}.stale.${process.pid}`, { force: true })
@@ -51,8 +54,12 @@ export async function readInstallSecret(file: string): Promise<Uint8Array> {
     if (error.code !== 'EEXIST') throw error
   })
   const secret = await readFile(file)
-  if (secret.toString('utf8').trim().length < minSecretBytes) throw new Error(`The install secret in ${file} is shorter than ${minSecretBytes} bytes: put a longer one there, or remove the file and let the registry make one.`)
+  if (secret.toString('utf8').trim().length < minSecretBytes)
+    throw new Error(
+      `The install secret in ${file} is shorter than ${minSecretBytes} bytes: put a longer one there, or remove the file and let the registry make one.`,
+    )
   const { mode } = await stat(file)
-  if ((mode & 0o077) !== 0 && process.platform !== 'win32') throw new Error(`The install secret ${file} can be read by others: chmod 600 ${file}`)
+  if ((mode & 0o077) !== 0 && process.platform !== 'win32')
+    throw new Error(`The install secret ${file} can be read by others: chmod 600 ${file}`)
   return Buffer.from(secret.toString('utf8').trim())
 }

@@ -31,12 +31,29 @@ export function createProver(): Prover {
       await worker?.end()
       worker = undefined
       const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown'
-      return [{ level: 'error', file: schemas.input.file, line: 1, message: `the schemas could not be compiled: ${reason}`, fix: 'simplify the schemas' }]
+      return [
+        {
+          level: 'error',
+          file: schemas.input.file,
+          line: 1,
+          message: `the schemas could not be compiled: ${reason}`,
+          fix: 'simplify the schemas',
+        },
+      ]
     }
   }
   return {
     prove: async (schemas) => {
-      if (waiting >= maxWaiting) return [{ level: 'error', file: schemas.input.file, line: null, message: 'too many schemas wait to be compiled', fix: 'publish again in a moment' }]
+      if (waiting >= maxWaiting)
+        return [
+          {
+            level: 'error',
+            file: schemas.input.file,
+            line: null,
+            message: 'too many schemas wait to be compiled',
+            fix: 'publish again in a moment',
+          },
+        ]
       waiting += 1
       const mine = turn.then(() => proveNow(schemas))
       turn = mine.catch(() => undefined)
@@ -48,11 +65,17 @@ export function createProver(): Prover {
   }
 }
 
-type LoadedWorker = { readonly ask: (schemas: SchemasToProve, withinMs: number) => Promise<readonly Finding[]>; readonly end: () => Promise<void> }
+type LoadedWorker = {
+  readonly ask: (schemas: SchemasToProve, withinMs: number) => Promise<readonly Finding[]>
+  readonly end: () => Promise<void>
+}
 
 async function loadWorker(): Promise<LoadedWorker> {
   // What was built needs no loader, and no flag of whoever started us.
-  const thread = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }, ...(isSource ? {} : { execArgv: [] }) })
+  const thread = new Worker(program, {
+    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+    ...(isSource ? {} : { execArgv: [] }),
+  })
   let settle: { readonly resolve: (message: ProverMessage) => void; readonly reject: (error: Error) => void } | undefined
   thread.on('message', (message: ProverMessage) => settle?.resolve(message))
   thread.on('error', (error: unknown) => settle?.reject(error instanceof Error ? error : new Error(String(error))))

@@ -12,7 +12,10 @@ export async function readSkillFolders(directory: string): Promise<SkillFolder[]
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (!entry.isDirectory() || ignored.has(entry.name) || entry.name.startsWith('.')) continue
     const path = join(directory, entry.name)
-    const isSkill = await stat(join(path, 'SKILL.md')).then((found) => found.isFile(), () => false)
+    const isSkill = await stat(join(path, 'SKILL.md')).then(
+      (found) => found.isFile(),
+      () => false,
+    )
     if (isSkill) folders.push({ folder: entry.name, files: await readFiles(path) })
   }
   return folders

@@ -58,7 +58,12 @@ async function start(config: Config, undo: (() => Promise<unknown> | void)[], un
   if (embedded !== undefined) undo.push(embedded.stop)
   const url = config.databaseUrl ?? embedded?.url ?? ''
   const runnerStarting = startRunner(config, logger)
-  undo.push(() => runnerStarting.then((runner) => runner.stop(), () => undefined))
+  undo.push(() =>
+    runnerStarting.then(
+      (runner) => runner.stop(),
+      () => undefined,
+    ),
+  )
   runnerStarting.catch(() => undefined)
 
   const database = openDatabase(url)
@@ -68,7 +73,12 @@ async function start(config: Config, undo: (() => Promise<unknown> | void)[], un
   const prover = createProver()
   undo.push(prover.stop)
   const boot = await migrate(url, async () => {
-    const feed = await startSnapshotFeed({ database, gate, now: Date.now, onError: (error) => logger.warn({ err: error }, 'the catalogue could not be read again') })
+    const feed = await startSnapshotFeed({
+      database,
+      gate,
+      now: Date.now,
+      onError: (error) => logger.warn({ err: error }, 'the catalogue could not be read again'),
+    })
     undo.push(feed.stop)
     const store = openStore(database, gate, feed)
     const madeKey = await makeFirstAdmin({ store, clock, ids }, (key) => writeAdminKey(config.adminKeyFile, key))
@@ -81,7 +91,11 @@ async function start(config: Config, undo: (() => Promise<unknown> | void)[], un
     const deps = {
       settings: { replica: config.replica, allowUnsandboxed: config.allowUnsandboxed, installSecret },
       snapshot: feed.current,
-      store, calls, shown, clock, ids,
+      store,
+      calls,
+      shown,
+      clock,
+      ids,
       executors: { http, code, mcp: mcpExecutor },
       proveSchemas: prover.prove,
     }
@@ -95,15 +109,32 @@ async function start(config: Config, undo: (() => Promise<unknown> | void)[], un
   const isStale = (): boolean => feed.ageMs() > staleAfterMs
   const httpDeps: HttpDeps = {
     ...deps,
-    health: { degraded: () => (isStale() ? ['database_away'] : []), staleMs: () => (isStale() ? feed.ageMs() : undefined), isStopping: () => stopping },
+    health: {
+      degraded: () => (isStale() ? ['database_away'] : []),
+      staleMs: () => (isStale() ? feed.ageMs() : undefined),
+      isStopping: () => stopping,
+    },
     onBug: (error, requestId) => logger.error({ err: error, request_id: requestId }, 'a fault of ours'),
-    renderMetrics: createMetrics({ revision: () => feed.current().revision, snapshotAgeMs: feed.ageMs, rowsWaiting: deps.calls.waiting, shownDropped: deps.shown.dropped, skills: () => feed.current().skills.size }),
+    renderMetrics: createMetrics({
+      revision: () => feed.current().revision,
+      snapshotAgeMs: feed.ageMs,
+      rowsWaiting: deps.calls.waiting,
+      shownDropped: deps.shown.dropped,
+      skills: () => feed.current().skills.size,
+    }),
   }
   const server = await serve(createApp(httpDeps), { host: config.host, port: config.port })
-  if (config.allowUnsandboxed) logger.warn('REPERTOIRE_ALLOW_UNSANDBOXED=1: code published through the API runs without a sandbox, with the rights of this process')
+  if (config.allowUnsandboxed)
+    logger.warn('REPERTOIRE_ALLOW_UNSANDBOXED=1: code published through the API runs without a sandbox, with the rights of this process')
   return {
     port: server.port,
-    banner: writeBanner({ config, port: server.port, embedded, madeKey: boot.madeKey !== undefined, skills: sayWhatWasSeeded(boot.seeded, config.skillsDir) }),
+    banner: writeBanner({
+      config,
+      port: server.port,
+      embedded,
+      madeKey: boot.madeKey !== undefined,
+      skills: sayWhatWasSeeded(boot.seeded, config.skillsDir),
+    }),
     stop: async () => {
       stopping = true
       await server.close(config.drainMs)

@@ -25,7 +25,10 @@ export async function startRunner(config: Config, logger: Logger): Promise<Runne
   let delayMs = 200
   const launch = (): void => {
     const started = Date.now()
-    child = spawn(process.execPath, [program, '--with-parent'], { stdio: ['pipe', 'inherit', 'inherit'], env: runnerEnvironment(config, socketPath) })
+    child = spawn(process.execPath, [program, '--with-parent'], {
+      stdio: ['pipe', 'inherit', 'inherit'],
+      env: runnerEnvironment(config, socketPath),
+    })
     child.once('exit', (code, signal) => {
       if (stopping) return
       delayMs = Date.now() - started > 10_000 ? 200 : Math.min(delayMs * 2, 5000)
@@ -39,7 +42,9 @@ export async function startRunner(config: Config, logger: Logger): Promise<Runne
     socketPath,
     stop: async () => {
       stopping = true
-      const ended = new Promise<void>((resolve) => (child === undefined || child.exitCode !== null || child.signalCode !== null ? resolve() : child.once('exit', () => resolve())))
+      const ended = new Promise<void>((resolve) =>
+        child === undefined || child.exitCode !== null || child.signalCode !== null ? resolve() : child.once('exit', () => resolve()),
+      )
       // The runner ends when its input does, so that it never outlives a registry that was killed.
       child?.stdin?.end()
       await Promise.race([ended, sleep(2000)])
@@ -51,8 +56,16 @@ export async function startRunner(config: Config, logger: Logger): Promise<Runne
 
 function runnerEnvironment(config: Config, socketPath: string): NodeJS.ProcessEnv {
   const names = settings.filter((setting) => setting.by === 'runner').map((setting) => setting.name)
-  const own = Object.fromEntries(names.flatMap((name) => (config.environment[name] === undefined ? [] : [[name, config.environment[name]]])))
-  return { PATH: config.environment['PATH'], REPERTOIRE_RUNNER_SOCKET: socketPath, REPERTOIRE_DATA_DIR: config.dataDir, REPERTOIRE_LOG_LEVEL: config.logLevel, ...own }
+  const own = Object.fromEntries(
+    names.flatMap((name) => (config.environment[name] === undefined ? [] : [[name, config.environment[name]]])),
+  )
+  return {
+    PATH: config.environment['PATH'],
+    REPERTOIRE_RUNNER_SOCKET: socketPath,
+    REPERTOIRE_DATA_DIR: config.dataDir,
+    REPERTOIRE_LOG_LEVEL: config.logLevel,
+    ...own,
+  }
 }
 
 // A socket's path has at most 107 bytes, and a data directory may lie deep.

@@ -7,7 +7,9 @@ export function auditIn(tx: DrizzleTx, revision: () => Promise<number>): Transac
   return {
     append: async ({ caller, action, subject, reason, before, after, at }) => {
       await tx.insert(auditEvents).values({
-        at, action, subject,
+        at,
+        action,
+        subject,
         caller: caller.id,
         role: caller.role,
         keyId: caller.keyId,

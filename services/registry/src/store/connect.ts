@@ -2,7 +2,12 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 
 /** A database and its two pools: one that Drizzle has made its own, one for the call log alone, so that neither starves the other. */
-export type Database = { readonly sql: postgres.Sql; readonly logSql: postgres.Sql; readonly db: Drizzle; readonly close: () => Promise<void> }
+export type Database = {
+  readonly sql: postgres.Sql
+  readonly logSql: postgres.Sql
+  readonly db: Drizzle
+  readonly close: () => Promise<void>
+}
 
 /** Drizzle over the general pool. */
 export type Drizzle = ReturnType<typeof drizzle>

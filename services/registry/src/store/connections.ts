@@ -8,9 +8,16 @@ export function connectionsIn(tx: DrizzleTx, revision: () => Promise<number>): T
   return {
     insert: async ({ name, baseUrl, headers, at, by }) => {
       const row = { baseUrl, headers, createdAt: at, createdBy: by, removedAt: null, revision: await revision() }
-      const existing = await tx.select({ removedAt: connections.removedAt }).from(connections).where(eq(connections.name, name)).for('update')
+      const existing = await tx
+        .select({ removedAt: connections.removedAt })
+        .from(connections)
+        .where(eq(connections.name, name))
+        .for('update')
       if (existing[0] !== undefined && existing[0].removedAt === null) return false
-      await tx.insert(connections).values({ name, ...row }).onConflictDoUpdate({ target: connections.name, set: row })
+      await tx
+        .insert(connections)
+        .values({ name, ...row })
+        .onConflictDoUpdate({ target: connections.name, set: row })
       return true
     },
     remove: async (name, at) => {

@@ -1,6 +1,18 @@
 import { Refusal } from '@repertoire/core'
 
-const away = new Set(['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH'])
+const away = new Set([
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+])
 
 /** The code of a database error: a SQLSTATE, or the name of a connection fault. */
 export function databaseErrorCode(error: unknown): string | undefined {
@@ -26,7 +38,8 @@ export function isDataRefused(error: unknown): boolean {
 /** Turns a database that is away or locked into a refusal; everything else stays what it is. */
 export function explainDatabaseError(error: unknown): unknown {
   if (error instanceof Refusal) return error
-  if (databaseErrorCode(error) === '55P03') return new Refusal('BUSY', 'Somebody else is changing this right now.', { headers: { 'Retry-After': '1' } })
+  if (databaseErrorCode(error) === '55P03')
+    return new Refusal('BUSY', 'Somebody else is changing this right now.', { headers: { 'Retry-After': '1' } })
   if (isDatabaseAway(error)) return new Refusal('UNAVAILABLE', 'The database is away.', { headers: { 'Retry-After': '2' } })
   return error
 }

@@ -19,7 +19,10 @@ export function createGate(maxInside: number, defaultDeadlineMs = 6000): Gate {
       running.catch(() => undefined)
       try {
         const late = new Promise<never>((_, reject) => {
-          timer = setTimeout(() => reject(new Refusal('UNAVAILABLE', 'The database did not answer in time.', { headers: { 'Retry-After': '2' } })), deadlineMs)
+          timer = setTimeout(
+            () => reject(new Refusal('UNAVAILABLE', 'The database did not answer in time.', { headers: { 'Retry-After': '2' } })),
+            deadlineMs,
+          )
         })
         return await Promise.race([running, late])
       } catch (error) {

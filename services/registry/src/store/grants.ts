@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
-import type { GrantRow, Transaction } from '../ports.ts'
+import type { Transaction } from '../ports.ts'
+import type { GrantRow } from '../stored.ts'
 import type { Drizzle, DrizzleTx } from './connect.ts'
 import { grants } from './tables/access.ts'
 
@@ -23,7 +24,16 @@ export function grantsIn(tx: DrizzleTx, revision: () => Promise<number>): Transa
 /** What an agent holds, oldest first. */
 export function listGrants(db: Drizzle, agentId: string): Promise<GrantRow[]> {
   return db
-    .select({ id: grants.id, agentId: grants.agentId, pattern: grants.pattern, deny: grants.deny, reason: grants.reason, grantedBy: grants.grantedBy, createdAt: grants.createdAt, expiresAt: grants.expiresAt })
+    .select({
+      id: grants.id,
+      agentId: grants.agentId,
+      pattern: grants.pattern,
+      deny: grants.deny,
+      reason: grants.reason,
+      grantedBy: grants.grantedBy,
+      createdAt: grants.createdAt,
+      expiresAt: grants.expiresAt,
+    })
     .from(grants)
     .where(and(eq(grants.agentId, agentId), isNull(grants.removedAt)))
     .orderBy(asc(grants.id))

@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
-import type { KeyRow, Transaction } from '../ports.ts'
+import type { Transaction } from '../ports.ts'
+import type { KeyRow } from '../stored.ts'
 import type { Drizzle, DrizzleTx } from './connect.ts'
 import { keys } from './tables/access.ts'
 
@@ -23,7 +24,15 @@ export function keysIn(tx: DrizzleTx, revision: () => Promise<number>): Transact
 /** The keys of an agent, oldest first. */
 export function listKeys(db: Drizzle, agentId: string): Promise<KeyRow[]> {
   return db
-    .select({ id: keys.id, agentId: keys.agentId, kind: keys.kind, tail: keys.tail, createdAt: keys.createdAt, expiresAt: keys.expiresAt, revokedAt: keys.revokedAt })
+    .select({
+      id: keys.id,
+      agentId: keys.agentId,
+      kind: keys.kind,
+      tail: keys.tail,
+      createdAt: keys.createdAt,
+      expiresAt: keys.expiresAt,
+      revokedAt: keys.revokedAt,
+    })
     .from(keys)
     .where(eq(keys.agentId, agentId))
     .orderBy(asc(keys.id))

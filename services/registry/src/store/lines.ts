@@ -6,10 +6,19 @@ import { lines, rollouts } from './tables/catalogue.ts'
 /** Lines inside a transaction. */
 export function linesIn(tx: DrizzleTx, revision: () => Promise<number>): Transaction['lines'] {
   return {
-    stable: async (skillId, line) => (await tx.select({ stable: lines.stable }).from(lines).where(and(eq(lines.skillId, skillId), eq(lines.line, line))))[0]?.stable ?? null,
+    stable: async (skillId, line) =>
+      (
+        await tx
+          .select({ stable: lines.stable })
+          .from(lines)
+          .where(and(eq(lines.skillId, skillId), eq(lines.line, line)))
+      )[0]?.stable ?? null,
     setStable: async ({ skillId, line, stable }) => {
       const row = { skillId, line, stable, revision: await revision() }
-      await tx.insert(lines).values(row).onConflictDoUpdate({ target: [lines.skillId, lines.line], set: { stable, revision: row.revision } })
+      await tx
+        .insert(lines)
+        .values(row)
+        .onConflictDoUpdate({ target: [lines.skillId, lines.line], set: { stable, revision: row.revision } })
     },
   }
 }

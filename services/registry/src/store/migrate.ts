@@ -10,7 +10,12 @@ const lockKey = 0x52455045
 
 /** Brings the schema up to date and runs the first-start work of the installation, one replica at a time. */
 export async function migrate<T>(url: string, afterwards: () => Promise<T>): Promise<T> {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined, connect_timeout: 10, connection: { application_name: 'repertoire-migrate', lock_timeout: 120_000 } })
+  const sql = postgres(url, {
+    max: 1,
+    onnotice: () => undefined,
+    connect_timeout: 10,
+    connection: { application_name: 'repertoire-migrate', lock_timeout: 120_000 },
+  })
   try {
     await sql`select pg_advisory_lock(${lockKey})`
     await applyMigrations(drizzle(sql), { migrationsFolder: folder })

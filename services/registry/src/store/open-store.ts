@@ -29,7 +29,11 @@ export function openStore(database: Database, gate: Gate, feed: SnapshotFeed): S
       }),
     filesOf: (versionId) =>
       gate.run(async () => {
-        const rows = await db.select({ path: versionFiles.path, content: blobs.content }).from(versionFiles).innerJoin(blobs, eq(blobs.digest, versionFiles.digest)).where(eq(versionFiles.versionId, versionId))
+        const rows = await db
+          .select({ path: versionFiles.path, content: blobs.content })
+          .from(versionFiles)
+          .innerJoin(blobs, eq(blobs.digest, versionFiles.digest))
+          .where(eq(versionFiles.versionId, versionId))
         return new Map(rows.map((row) => [row.path, row.content]))
       }),
     listAgents: (page) => gate.run(() => listAgents(db, page)),

@@ -8,8 +8,19 @@ export function requirementsIn(tx: DrizzleTx, revision: () => Promise<number>): 
   return {
     replace: async ({ agentId, instance, requires, at }) => {
       const atRevision = await revision()
-      const rows = [...requires].map(([skillKey, { skill, range }]) => ({ agentId, instance, skillKey, skill, range, declaredAt: at, revision: atRevision }))
-      await tx.update(requirements).set({ range: null, declaredAt: at, revision: atRevision }).where(and(eq(requirements.agentId, agentId), eq(requirements.instance, instance)))
+      const rows = [...requires].map(([skillKey, { skill, range }]) => ({
+        agentId,
+        instance,
+        skillKey,
+        skill,
+        range,
+        declaredAt: at,
+        revision: atRevision,
+      }))
+      await tx
+        .update(requirements)
+        .set({ range: null, declaredAt: at, revision: atRevision })
+        .where(and(eq(requirements.agentId, agentId), eq(requirements.instance, instance)))
       if (rows.length === 0) return
       await tx
         .insert(requirements)

@@ -12,9 +12,18 @@ export function skillsIn(tx: DrizzleTx, revision: () => Promise<number>): Transa
       const rows = await tx.select({ id: skills.id, name: skills.name, team: skills.team }).from(skills).where(eq(skills.nameKey, key))
       return rows[0]
     },
-    lookAlikes: async (key) => (await tx.select({ name: skills.name }).from(skills).where(eq(skills.lookAlikeKey, key)).limit(5)).map((row) => row.name),
+    lookAlikes: async (key) =>
+      (await tx.select({ name: skills.name }).from(skills).where(eq(skills.lookAlikeKey, key)).limit(5)).map((row) => row.name),
     insert: async ({ id, name, team, at }) => {
-      await tx.insert(skills).values({ id, name, nameKey: nameKey(name), lookAlikeKey: lookAlikeKey(name), team, firstPublishedAt: at, revision: await revision() })
+      await tx.insert(skills).values({
+        id,
+        name,
+        nameKey: nameKey(name),
+        lookAlikeKey: lookAlikeKey(name),
+        team,
+        firstPublishedAt: at,
+        revision: await revision(),
+      })
     },
   }
 }

@@ -15,7 +15,12 @@ export type SnapshotFeed = {
 }
 
 /** What the feed works with. */
-export type FeedOptions = { readonly database: Database; readonly gate: Gate; readonly now: () => number; readonly onError: (error: unknown) => void }
+export type FeedOptions = {
+  readonly database: Database
+  readonly gate: Gate
+  readonly now: () => number
+  readonly onError: (error: unknown) => void
+}
 
 const pollMs = 2000
 

@@ -44,7 +44,10 @@ export async function runTransaction<T>(db: Drizzle, work: (tx: Transaction) => 
 }
 
 async function nextRevision(tx: DrizzleTx): Promise<number> {
-  const rows = await tx.update(installation).set({ revision: sql`${installation.revision} + 1` }).returning({ revision: installation.revision })
+  const rows = await tx
+    .update(installation)
+    .set({ revision: sql`${installation.revision} + 1` })
+    .returning({ revision: installation.revision })
   const revision = rows[0]?.revision
   if (revision === undefined) throw new Error('the installation row is missing')
   await tx.execute(sql`select pg_notify(${revisionChannel}, ${String(revision)})`)

@@ -1,15 +1,30 @@
 import { digestOf, lineOf, parseExact } from '@repertoire/core'
 import { and, eq, sql } from 'drizzle-orm'
-import type { NewVersion, Transaction } from '../ports.ts'
+import type { Transaction } from '../ports.ts'
+import type { NewVersion } from '../stored.ts'
 import type { DrizzleTx } from './connect.ts'
 import { blobs, skills, versionFiles, versions } from './tables/catalogue.ts'
 
-const state = { id: versions.id, version: versions.version, status: versions.status, digest: versions.digest, schemaDigest: versions.schemaDigest, line: versions.line, source: versions.source }
+const state = {
+  id: versions.id,
+  version: versions.version,
+  status: versions.status,
+  digest: versions.digest,
+  schemaDigest: versions.schemaDigest,
+  line: versions.line,
+  source: versions.source,
+}
 
 /** Versions inside a transaction. */
 export function versionsIn(tx: DrizzleTx, revision: () => Promise<number>): Transaction['versions'] {
   return {
-    find: async (skillId, version) => (await tx.select(state).from(versions).where(and(eq(versions.skillId, skillId), eq(versions.version, version))))[0],
+    find: async (skillId, version) =>
+      (
+        await tx
+          .select(state)
+          .from(versions)
+          .where(and(eq(versions.skillId, skillId), eq(versions.version, version)))
+      )[0],
     schemasOf: async (skillId) => {
       const rows = await tx
         .select({ version: versions.version, inputSchema: versions.inputSchema, outputSchema: versions.outputSchema })
@@ -22,19 +37,34 @@ export function versionsIn(tx: DrizzleTx, revision: () => Promise<number>): Tran
     },
     insert: async (version) => insertVersion(tx, version, await revision()),
     setStatus: async ({ id, status, reason, at }) => {
-      await tx.update(versions).set({ status, formerStatus: sql`${versions.status}`, statusReason: reason, statusChangedAt: at, revision: await revision() }).where(eq(versions.id, id))
+      await tx
+        .update(versions)
+        .set({ status, formerStatus: sql`${versions.status}`, statusReason: reason, statusChangedAt: at, revision: await revision() })
+        .where(eq(versions.id, id))
     },
     adopt: async (id) => {
-      await tx.update(versions).set({ source: 'folder', revision: await revision() }).where(eq(versions.id, id))
+      await tx
+        .update(versions)
+        .set({ source: 'folder', revision: await revision() })
+        .where(eq(versions.id, id))
     },
   }
 }
 
-async function insertVersion(tx: DrizzleTx, { id, skillId, checked, files, source, publishedBy, publisherTeam, at }: NewVersion, revision: number): Promise<void> {
+async function insertVersion(
+  tx: DrizzleTx,
+  { id, skillId, checked, files, source, publishedBy, publisherTeam, at }: NewVersion,
+  revision: number,
+): Promise<void> {
   const semver = parseExact(checked.manifest.version)
   if (semver === undefined) throw new TypeError('a checked manifest has a canonical version')
   await tx.insert(versions).values({
-    id, skillId, source, publishedBy, publisherTeam, revision,
+    id,
+    skillId,
+    source,
+    publishedBy,
+    publisherTeam,
+    revision,
     version: semver.version,
     major: semver.major,
     minor: semver.minor,
@@ -56,7 +86,8 @@ async function insertVersion(tx: DrizzleTx, { id, skillId, checked, files, sourc
     publishedAt: at,
   })
   const rows = [...files].map(([path, bytes]) => ({ path, content: Buffer.from(bytes), digest: digestOf(bytes), bytes: bytes.byteLength }))
-  for (const row of rows) await tx.insert(blobs).values({ digest: row.digest, bytes: row.bytes, content: row.content }).onConflictDoNothing()
+  for (const row of rows)
+    await tx.insert(blobs).values({ digest: row.digest, bytes: row.bytes, content: row.content }).onConflictDoNothing()
   await tx.insert(versionFiles).values(rows.map(({ path, digest, bytes }) => ({ versionId: id, path, digest, bytes })))
   await tx.update(skills).set({ revision }).where(eq(skills.id, skillId))
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { pino } from 'pino'
 import postgres from 'postgres'
 import { inject } from 'vitest'
-import { proveSchemas, type Caller } from '@repertoire/core'
+import { proveSchemas } from '@repertoire/core'
 import { databaseUrl } from '../../../../test/support/postgres-setup.ts'
 import { makeFirstAdmin } from '../../src/access/make-first-admin.ts'
 import { createApp } from '../../src/app.ts'
@@ -59,7 +59,10 @@ export async function openTestRegistry(overrides: Partial<HttpDeps> = {}): Promi
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
 
   const executions: Execution[] = []
-  let how: (execution: Execution) => ExecutorResult | Promise<ExecutorResult> = () => ({ kind: 'result', json: Buffer.from('{"done":true}') })
+  let how: (execution: Execution) => ExecutorResult | Promise<ExecutorResult> = () => ({
+    kind: 'result',
+    json: Buffer.from('{"done":true}'),
+  })
   const double = { execute: async (execution: Execution) => (executions.push(execution), how(execution)) }
   const deps: HttpDeps = {
     settings: { replica: 'test', allowUnsandboxed: true, installSecret: createHash('sha256').update('test').digest() },
@@ -97,6 +100,3 @@ export async function openTestRegistry(overrides: Partial<HttpDeps> = {}): Promi
     },
   }
 }
-
-/** A caller for verbs that are tried without HTTP. */
-export const adminCaller: Caller = { id: 'admin', role: 'admin', team: null, tenant: null, domains: [], keyId: null, grants: [] }

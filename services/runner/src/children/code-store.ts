@@ -6,7 +6,10 @@ import { transform } from 'oxc-transform'
 const maxKept = 1000
 
 /** Keeps code by its digest on disk, ready to run. */
-export type CodeStore = { readonly find: (digest: string) => Promise<string | undefined>; readonly put: (digest: string, bundle: CodeBundle) => Promise<void> }
+export type CodeStore = {
+  readonly find: (digest: string) => Promise<string | undefined>
+  readonly put: (digest: string, bundle: CodeBundle) => Promise<void>
+}
 
 /** Opens the store of code in a folder. */
 export function openCodeStore(folder: string): CodeStore {
@@ -14,7 +17,10 @@ export function openCodeStore(folder: string): CodeStore {
   return {
     find: async (digest) => {
       const place = placeOf(digest)
-      const found = await stat(place).then((entry) => entry.isDirectory(), () => false)
+      const found = await stat(place).then(
+        (entry) => entry.isDirectory(),
+        () => false,
+      )
       if (!found) return undefined
       // What was used last is dropped last.
       await utimes(place, new Date(), new Date()).catch(() => undefined)
@@ -37,15 +43,29 @@ async function writeCode(root: string, path: string, bytes: Buffer): Promise<voi
   if (!target.startsWith(root + sep)) throw new Error(`the path ${path} leads out of its folder`)
   await mkdir(dirname(target), { recursive: true })
   if (!path.endsWith('.ts') || path.endsWith('.d.ts')) return writeFile(target, bytes)
-  const result = await transform(path, bytes.toString('utf8'), { lang: 'ts', target: 'es2022', typescript: { rewriteImportExtensions: 'rewrite' } })
+  const result = await transform(path, bytes.toString('utf8'), {
+    lang: 'ts',
+    target: 'es2022',
+    typescript: { rewriteImportExtensions: 'rewrite' },
+  })
   // A file that does not parse is kept as it is: running it says where it breaks.
-  const code = result.errors.length > 0 ? `throw new SyntaxError(${JSON.stringify(result.errors[0]?.message ?? 'it does not parse')})\n` : result.code
+  const code =
+    result.errors.length > 0 ? `throw new SyntaxError(${JSON.stringify(result.errors[0]?.message ?? 'it does not parse')})\n` : result.code
   return writeFile(target.replace(/\.ts$/, '.js'), code)
 }
 
 async function dropOldest(folder: string): Promise<void> {
   const names = await readdir(folder)
   if (names.length <= maxKept) return
-  const aged = await Promise.all(names.map(async (name) => ({ name, at: await stat(join(folder, name)).then((found) => found.mtimeMs, () => 0) })))
-  for (const { name } of aged.sort((a, b) => a.at - b.at).slice(0, names.length - maxKept)) await rm(join(folder, name), { recursive: true, force: true })
+  const aged = await Promise.all(
+    names.map(async (name) => ({
+      name,
+      at: await stat(join(folder, name)).then(
+        (found) => found.mtimeMs,
+        () => 0,
+      ),
+    })),
+  )
+  for (const { name } of aged.sort((a, b) => a.at - b.at).slice(0, names.length - maxKept))
+    await rm(join(folder, name), { recursive: true, force: true })
 }

@@ -5,7 +5,13 @@ import { z } from 'zod'
 export const ChildMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('host'), id: z.number(), name: z.string(), args: z.unknown() }),
   z.object({ type: z.literal('done'), json: z.string() }),
-  z.object({ type: z.literal('skill_error'), code: z.string().max(64), message: z.string(), retryable: z.boolean().default(false), details: z.array(z.string()).default([]) }),
+  z.object({
+    type: z.literal('skill_error'),
+    code: z.string().max(64),
+    message: z.string(),
+    retryable: z.boolean().default(false),
+    details: z.array(z.string()).default([]),
+  }),
   z.object({ type: z.literal('failed'), reason: RunFailureReason, message: z.string() }),
 ])
 export type ChildMessage = z.infer<typeof ChildMessage>

@@ -6,7 +6,14 @@ import type { HostFunctions } from '../host/host-functions.ts'
 import { readMessages, type ChildMessage } from './messages.ts'
 
 /** Everything one run needs. */
-export type ChildRun = { readonly request: RunRequest; readonly codeDir: string; readonly python: string; readonly host: HostFunctions; readonly timeoutMs: number; readonly onChild: (child: ChildProcess) => () => void }
+export type ChildRun = {
+  readonly request: RunRequest
+  readonly codeDir: string
+  readonly python: string
+  readonly host: HostFunctions
+  readonly timeoutMs: number
+  readonly onChild: (child: ChildProcess) => () => void
+}
 
 const nodeHarness = fileURLToPath(new URL('../../harness/run-skill.mjs', import.meta.url))
 const pythonHarness = fileURLToPath(new URL('../../harness/run_skill.py', import.meta.url))
@@ -18,7 +25,12 @@ export async function runChild({ request, codeDir, python, host, timeoutMs, onCh
   const isPython = request.entry.endsWith('.py')
   const command = isPython ? python : process.execPath
   const args = isPython ? ['-I', '-B', '-X', 'utf8', pythonHarness] : ['--max-old-space-size=256', nodeHarness]
-  const child = spawn(command, args, { cwd: codeDir, detached: true, env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8' }, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+  const child = spawn(command, args, {
+    cwd: codeDir,
+    detached: true,
+    env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8' },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  })
   const forget = onChild(child)
   let timer: NodeJS.Timeout | undefined
   try {
@@ -59,16 +71,29 @@ async function converse({ child, request, codeDir, host }: Conversation): Promis
   channel.on('error', () => undefined)
   const send = (message: object): void => void (channel.writable && channel.write(`${JSON.stringify(message)}\n`))
   const entry = request.entry.replace(/\.ts$/, '.js')
-  send({ type: 'run', code_dir: codeDir, entry, skill: request.skill, arguments: request.arguments, call_id: request.call_id, traceparent: request.traceparent })
+  send({
+    type: 'run',
+    code_dir: codeDir,
+    entry,
+    skill: request.skill,
+    arguments: request.arguments,
+    call_id: request.call_id,
+    traceparent: request.traceparent,
+  })
   for await (const message of readMessages(channel, request.max_result_bytes * 2 + 65_536)) {
-    if (message === 'too_large') return { kind: 'failed', reason: 'too_large', message: `it answered with more than ${request.max_result_bytes} bytes` }
+    if (message === 'too_large')
+      return { kind: 'failed', reason: 'too_large', message: `it answered with more than ${request.max_result_bytes} bytes` }
     if (message.type === 'host') void answerHost(host, message, send)
     else return toEnding(message, request.max_result_bytes)
   }
   return { kind: 'failed', reason: 'killed', message: 'it ended without an answer' }
 }
 
-async function answerHost(host: HostFunctions, { id, name, args }: Extract<ChildMessage, { type: 'host' }>, send: (message: object) => void): Promise<void> {
+async function answerHost(
+  host: HostFunctions,
+  { id, name, args }: Extract<ChildMessage, { type: 'host' }>,
+  send: (message: object) => void,
+): Promise<void> {
   try {
     send({ type: 'reply', id, ok: true, value: await host(name, args) })
   } catch (error) {
@@ -79,26 +104,39 @@ async function answerHost(host: HostFunctions, { id, name, args }: Extract<Child
 
 function toEnding(message: Exclude<ChildMessage, { type: 'host' }>, maxBytes: number): Ending {
   if (message.type === 'done') {
-    if (Buffer.byteLength(message.json) > maxBytes) return { kind: 'failed', reason: 'too_large', message: `it answered with more than ${maxBytes} bytes` }
+    if (Buffer.byteLength(message.json) > maxBytes)
+      return { kind: 'failed', reason: 'too_large', message: `it answered with more than ${maxBytes} bytes` }
     return { kind: 'result', json: message.json }
   }
-  if (message.type === 'skill_error') return { kind: 'skill_error', code: message.code, message: message.message, retryable: message.retryable, details: message.details }
+  if (message.type === 'skill_error')
+    return { kind: 'skill_error', code: message.code, message: message.message, retryable: message.retryable, details: message.details }
   return { kind: 'failed', reason: message.reason, message: message.message }
 }
 
 function endOf(child: ChildProcess, noise: () => string): Promise<Ending> {
   return new Promise((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code === 'ENOENT' ? { kind: 'failed', reason: 'interpreter_missing', message: `${error.path ?? 'the interpreter'} is not installed` } : { kind: 'failed', reason: 'killed', message: error.message }),
+      resolve(
+        error.code === 'ENOENT'
+          ? { kind: 'failed', reason: 'interpreter_missing', message: `${error.path ?? 'the interpreter'} is not installed` }
+          : { kind: 'failed', reason: 'killed', message: error.message },
+      ),
     )
-    child.once('exit', (code, signal) => resolve({ kind: 'failed', reason: 'killed', message: `it ended ${signal === null ? `with code ${code}` : `by ${signal}`} and no answer: ${noise()}`.slice(0, 500) }))
+    child.once('exit', (code, signal) =>
+      resolve({
+        kind: 'failed',
+        reason: 'killed',
+        message: `it ended ${signal === null ? `with code ${code}` : `by ${signal}`} and no answer: ${noise()}`.slice(0, 500),
+      }),
+    )
   })
 }
 
 // What a skill prints is not its answer; the end of it helps whoever looks for the reason of a failure.
 function collectNoise(child: ChildProcess): () => string {
   let tail = Buffer.alloc(0)
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (tail = Buffer.concat([tail, chunk]).subarray(-maxNoiseBytes)))
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (tail = Buffer.concat([tail, chunk]).subarray(-maxNoiseBytes)))
   return () => tail.toString('utf8').trim().split('\n').slice(-3).join(' | ')
 }
 

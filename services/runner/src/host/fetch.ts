@@ -30,24 +30,34 @@ export type Fetched = { status: number; headers: Record<string, string>; base64:
 export async function fetchFor({ opens, allow }: FetchHost, args: unknown): Promise<Fetched> {
   const wanted = Fetch.parse(args)
   const url = URL.canParse(wanted.url) ? new URL(wanted.url) : undefined
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) throw new HostError('URL_NOT_ALLOWED', 'Only http and https addresses can be fetched.')
-  if (url.username !== '' || url.password !== '') throw new HostError('URL_NOT_ALLOWED', 'An address with a user or password in it is not fetched.')
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new HostError('URL_NOT_ALLOWED', 'Only http and https addresses can be fetched.')
+  if (url.username !== '' || url.password !== '')
+    throw new HostError('URL_NOT_ALLOWED', 'An address with a user or password in it is not fetched.')
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port === '' ? (defaultPorts[url.protocol] ?? '') : url.port
   const isListed = allow.has(`${host.toLowerCase()}:${port}`)
   if (!opens.fetches(host)) throw new HostError('URL_NOT_ALLOWED', `No tag of this skill opens ${host}.`)
-  if (!isListed && port !== defaultPorts[url.protocol]) throw new HostError('URL_NOT_ALLOWED', `Port ${port} is not one that skills may reach.`)
+  if (!isListed && port !== defaultPorts[url.protocol])
+    throw new HostError('URL_NOT_ALLOWED', `Port ${port} is not one that skills may reach.`)
   // A literal address never passes the resolver, so it is judged here.
   if (!isListed && isIP(host) !== 0 && !isPublicAddress(host)) throw new HostError('URL_NOT_ALLOWED', `${host} is not a public address.`)
   const agent = new Agent({ connect: { timeout: 5000, ...(isListed ? {} : { lookup: publicOnly }) } })
   const signal = AbortSignal.timeout(wanted.timeout_ms)
   try {
     const response = await request(url, {
-      dispatcher: agent, signal, method: wanted.method, body: wanted.body ?? null,
+      dispatcher: agent,
+      signal,
+      method: wanted.method,
+      body: wanted.body ?? null,
       headers: { 'user-agent': 'repertoire', 'accept-encoding': 'gzip, br', ...wanted.headers },
     })
     const { bytes, cut } = await readUpTo(response.body as AsyncIterable<Buffer>, wanted.max_bytes)
-    const headers = Object.fromEntries(Object.entries(response.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]])))
+    const headers = Object.fromEntries(
+      Object.entries(response.headers).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+      ),
+    )
     const body = cut ? bytes : await decompress(bytes, headers['content-encoding'], wanted.max_bytes)
     return { status: response.statusCode, headers, base64: body.toString('base64'), bytes: body.length, cut }
   } catch (error) {
@@ -67,7 +77,8 @@ const publicOnly: LookupFunction = (hostname, options, callback) => {
     if (error !== null) return callback(error, '', 0)
     const closed = addresses.find(({ address }) => !isPublicAddress(address))
     const first = addresses[0]
-    if (closed !== undefined || first === undefined) return callback(new HostError('URL_NOT_ALLOWED', `${hostname} resolves to an address that is not public.`), '', 0)
+    if (closed !== undefined || first === undefined)
+      return callback(new HostError('URL_NOT_ALLOWED', `${hostname} resolves to an address that is not public.`), '', 0)
     if (options.all === true) callback(null, addresses)
     else callback(null, first.address, first.family)
   })

@@ -13,7 +13,10 @@ const maxEntries = 5000
 export type FileHost = { readonly mounts: ReadonlyMap<string, string>; readonly opens: Opens }
 
 const Place = z.object({ mount: z.string(), path: z.string().max(4096) })
-const Read = Place.extend({ offset: z.number().int().min(0).default(0), max_bytes: z.number().int().min(1).max(maxReadBytes).default(maxReadBytes) })
+const Read = Place.extend({
+  offset: z.number().int().min(0).default(0),
+  max_bytes: z.number().int().min(1).max(maxReadBytes).default(maxReadBytes),
+})
 const Write = Place.extend({ base64: z.string() })
 
 /** The mounts a skill can read, by name. */
@@ -65,27 +68,43 @@ export async function writeMounted(host: FileHost, args: unknown): Promise<{ byt
 }
 
 /** Lists a folder inside a mount, by name; at most 5 000 entries. */
-export async function listMounted(host: FileHost, args: unknown): Promise<{ entries: { name: string; kind: string; bytes: number | null; modified: string | null }[]; total: number }> {
+export async function listMounted(
+  host: FileHost,
+  args: unknown,
+): Promise<{ entries: { name: string; kind: string; bytes: number | null; modified: string | null }[]; total: number }> {
   const { mount, path } = Place.parse(args)
   const folder = await inside(host, { mount, path, writing: false })
   const entries = await readdir(folder, { withFileTypes: true }).catch(explain(path))
-  const sorted = entries.filter((entry) => !entry.name.endsWith('.tmp') || !entry.name.startsWith('.')).sort((a, b) => (a.name < b.name ? -1 : 1))
+  const sorted = entries
+    .filter((entry) => !entry.name.endsWith('.tmp') || !entry.name.startsWith('.'))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
   const shown = await Promise.all(
     sorted.slice(0, maxEntries).map(async (entry) => {
       const found = entry.isFile() ? await stat(join(folder, entry.name)).catch(() => undefined) : undefined
-      return { name: entry.name, kind: entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'other', bytes: found?.size ?? null, modified: found?.mtime.toISOString() ?? null }
+      return {
+        name: entry.name,
+        kind: entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'other',
+        bytes: found?.size ?? null,
+        modified: found?.mtime.toISOString() ?? null,
+      }
     }),
   )
   return { entries: shown, total: sorted.length }
 }
 
 /** The real path of a place, refused where a mount is closed to the skill or the path leads out of it. */
-async function inside({ mounts, opens }: FileHost, { mount, path, writing }: { readonly mount: string; readonly path: string; readonly writing: boolean }): Promise<string> {
+async function inside(
+  { mounts, opens }: FileHost,
+  { mount, path, writing }: { readonly mount: string; readonly path: string; readonly writing: boolean },
+): Promise<string> {
   const root = mounts.get(mount)
   const allowed = root !== undefined && (writing ? opens.writes(mount) : opens.reads(mount))
   if (root === undefined || !allowed) {
     const open = [...mounts.keys()].filter((name) => (writing ? opens.writes(name) : opens.reads(name)))
-    throw new HostError('MOUNT_NOT_OPEN', `The mount ${mount.slice(0, 64)} is not open to this skill; ${open.length === 0 ? 'none is' : `open are: ${open.join(', ')}`}.`)
+    throw new HostError(
+      'MOUNT_NOT_OPEN',
+      `The mount ${mount.slice(0, 64)} is not open to this skill; ${open.length === 0 ? 'none is' : `open are: ${open.join(', ')}`}.`,
+    )
   }
   if (path.includes('\0')) throw new HostError('PATH_OUTSIDE', 'The path contains a NUL character.')
   const realRoot = await realpath(root).catch(() => {
@@ -94,7 +113,8 @@ async function inside({ mounts, opens }: FileHost, { mount, path, writing }: { r
   const wanted = resolve(realRoot, `.${sep}${path}`)
   const real = await realOfNearest(wanted)
   if (real !== realRoot && !real.startsWith(realRoot + sep)) throw new HostError('PATH_OUTSIDE', `${path} leads out of the mount ${mount}.`)
-  if (wanted !== realRoot && !wanted.startsWith(realRoot + sep)) throw new HostError('PATH_OUTSIDE', `${path} leads out of the mount ${mount}.`)
+  if (wanted !== realRoot && !wanted.startsWith(realRoot + sep))
+    throw new HostError('PATH_OUTSIDE', `${path} leads out of the mount ${mount}.`)
   return real
 }
 
@@ -113,7 +133,8 @@ function explain(path: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     if (error.code === 'ENOENT') throw new HostError('FILE_NOT_FOUND', `There is no ${path}.`)
     if (error.code === 'ENOTDIR') throw new HostError('NOT_A_FOLDER', `${path} is not a folder.`)
-    if (error.code === 'EACCES' || error.code === 'EROFS' || error.code === 'EPERM') throw new HostError('FILE_NOT_ALLOWED', `${path} may not be used.`)
+    if (error.code === 'EACCES' || error.code === 'EROFS' || error.code === 'EPERM')
+      throw new HostError('FILE_NOT_ALLOWED', `${path} may not be used.`)
     throw new HostError('FILE_FAILED', `${path} could not be used (${error.code ?? 'unknown'}).`)
   }
 }

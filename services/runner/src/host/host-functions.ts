@@ -27,7 +27,11 @@ export function hostFunctionsFor(config: RunnerConfig, tags: readonly string[]):
     try {
       return await called(args)
     } catch (error) {
-      if (error instanceof z.ZodError) throw new HostError('HOST_CALL_INVALID', `${name}: ${error.issues[0]?.path.join('.') ?? ''} ${error.issues[0]?.message ?? 'is not right'}`)
+      if (error instanceof z.ZodError)
+        throw new HostError(
+          'HOST_CALL_INVALID',
+          `${name}: ${error.issues[0]?.path.join('.') ?? ''} ${error.issues[0]?.message ?? 'is not right'}`,
+        )
       throw error
     }
   }

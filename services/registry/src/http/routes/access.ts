@@ -18,16 +18,34 @@ import { route, type Route } from '../route.ts'
 /** Routes that say who may do what. */
 export const accessRoutes: readonly Route[] = [
   route(endpoints.showSelf, ({ c, deps, visit }) => respond(c, showSelf(deps, visit))),
-  route(endpoints.createAgent, async ({ c, deps, visit, body }) => respond(c, await createAgent(deps, visit.caller, body), { status: 201 })),
+  route(endpoints.createAgent, async ({ c, deps, visit, body }) =>
+    respond(c, await createAgent(deps, visit.caller, body), { status: 201 }),
+  ),
   route(endpoints.listAgents, async ({ c, deps, visit, query }) => respond(c, await listAgents(deps, visit.caller, query))),
-  route(endpoints.patchAgent, async ({ c, deps, visit, body, param }) => respond(c, await changeAgent(deps, visit.caller, { id: param('id'), ...body }))),
-  route(endpoints.createKey, async ({ c, deps, visit, body, param }) => respond(c, await createKey(deps, visit.caller, { agentId: param('id'), expiresInDays: body.expires_in_days }), { status: 201 })),
+  route(endpoints.patchAgent, async ({ c, deps, visit, body, param }) =>
+    respond(c, await changeAgent(deps, visit.caller, { id: param('id'), ...body })),
+  ),
+  route(endpoints.createKey, async ({ c, deps, visit, body, param }) =>
+    respond(c, await createKey(deps, visit.caller, { agentId: param('id'), expiresInDays: body.expires_in_days }), { status: 201 }),
+  ),
   route(endpoints.listKeys, async ({ c, deps, visit, param }) => respond(c, await listKeys(deps, visit.caller, { agentId: param('id') }))),
-  route(endpoints.revokeKey, async ({ c, deps, visit, param }) => respond(c, await revokeKey(deps, visit.caller, { agentId: param('id'), keyId: param('key') }))),
-  route(endpoints.createGrant, async ({ c, deps, visit, body, param }) => respond(c, await createGrant(deps, visit.caller, { agentId: param('id'), ...body }), { status: 201 })),
-  route(endpoints.listGrants, async ({ c, deps, visit, param }) => respond(c, await listGrants(deps, visit.caller, { agentId: param('id') }))),
-  route(endpoints.removeGrant, async ({ c, deps, visit, param }) => respond(c, await removeGrant(deps, visit.caller, { agentId: param('id'), grantId: param('grant') }))),
-  route(endpoints.createConnection, async ({ c, deps, visit, body }) => respond(c, await createConnection(deps, visit.caller, body), { status: 201 })),
+  route(endpoints.revokeKey, async ({ c, deps, visit, param }) =>
+    respond(c, await revokeKey(deps, visit.caller, { agentId: param('id'), keyId: param('key') })),
+  ),
+  route(endpoints.createGrant, async ({ c, deps, visit, body, param }) =>
+    respond(c, await createGrant(deps, visit.caller, { agentId: param('id'), ...body }), { status: 201 }),
+  ),
+  route(endpoints.listGrants, async ({ c, deps, visit, param }) =>
+    respond(c, await listGrants(deps, visit.caller, { agentId: param('id') })),
+  ),
+  route(endpoints.removeGrant, async ({ c, deps, visit, param }) =>
+    respond(c, await removeGrant(deps, visit.caller, { agentId: param('id'), grantId: param('grant') })),
+  ),
+  route(endpoints.createConnection, async ({ c, deps, visit, body }) =>
+    respond(c, await createConnection(deps, visit.caller, body), { status: 201 }),
+  ),
   route(endpoints.listConnections, ({ c, deps, visit }) => respond(c, listConnections(deps, visit.caller))),
-  route(endpoints.removeConnection, async ({ c, deps, visit, param }) => respond(c, await removeConnection(deps, visit.caller, { name: param('name') }))),
+  route(endpoints.removeConnection, async ({ c, deps, visit, param }) =>
+    respond(c, await removeConnection(deps, visit.caller, { name: param('name') })),
+  ),
 ]

@@ -17,13 +17,23 @@ const cached = (etag: string): Record<string, string> => ({ etag, vary: varyHead
 export const skillRoutes: readonly Route[] = [
   route(endpoints.listSkills, ({ c, deps, visit, query }) => {
     const page = listSkills(deps, visit, query)
-    const etag = etagOf(['list', query.view, page.nextCursor ?? '', ...page.listed.map((entry) => `${entry.skill.name}@${entry.version.id}.${entry.skill.revision} ${entry.via ?? ''} ${entry.warnings.map((warning) => warning.code).join(' ')}`)])
+    const etag = etagOf([
+      'list',
+      query.view,
+      page.nextCursor ?? '',
+      ...page.listed.map(
+        (entry) =>
+          `${entry.skill.name}@${entry.version.id}.${entry.skill.revision} ${entry.via ?? ''} ${entry.warnings.map((warning) => warning.code).join(' ')}`,
+      ),
+    ])
     return isUnchanged(c, etag) ? notModified(c, etag) : writePage(c, page, etag)
   }),
   route(endpoints.describeSkill, ({ c, deps, visit, query, param }) => {
     const { detail, revision } = describeSkill(deps, visit, { name: param('name'), range: query.range })
     const etag = etagOf(['skill', detail.name, detail.version, detail.status, JSON.stringify(detail.resolution)])
-    return isUnchanged(c, etag) ? notModified(c, etag) : respond(c, detail, { revision, warnings: detail.resolution.warnings, headers: cached(etag) })
+    return isUnchanged(c, etag)
+      ? notModified(c, etag)
+      : respond(c, detail, { revision, warnings: detail.resolution.warnings, headers: cached(etag) })
   }),
   route(endpoints.listVersions, ({ c, deps, visit, param }) => respond(c, listVersions(deps, visit, { name: param('name') }))),
   route(endpoints.describeVersion, ({ c, deps, visit, param }) => {
@@ -33,10 +43,18 @@ export const skillRoutes: readonly Route[] = [
   route(endpoints.readFile, async ({ c, deps, visit, param }) => {
     const { bytes, digest } = await readFile(deps, visit, { name: param('name'), version: param('version'), path: param('path') })
     // Whatever an author wrote is handed out as bytes: no browser may take it for a page of ours.
-    const headers = { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff', 'repertoire-digest': digest, 'repertoire-request-id': c.get('requestId'), ...cached(`"${digest}"`) }
+    const headers = {
+      'content-type': 'application/octet-stream',
+      'x-content-type-options': 'nosniff',
+      'repertoire-digest': digest,
+      'repertoire-request-id': c.get('requestId'),
+      ...cached(`"${digest}"`),
+    }
     return isUnchanged(c, `"${digest}"`) ? notModified(c, `"${digest}"`) : new Response(Buffer.from(bytes), { headers })
   }),
-  route(endpoints.releaseVersion, async ({ c, deps, visit, body, param }) => respond(c, await releaseVersion(deps, visit.caller, { name: param('name'), version: param('version'), reason: body.reason }))),
+  route(endpoints.releaseVersion, async ({ c, deps, visit, body, param }) =>
+    respond(c, await releaseVersion(deps, visit.caller, { name: param('name'), version: param('version'), reason: body.reason })),
+  ),
   route(endpoints.resolveSkills, ({ c, deps, visit, body }) => {
     const resolved = resolveSkills(deps, visit, body)
     return respond(c, resolved, { revision: resolved.revision })
@@ -61,8 +79,18 @@ function writePage(c: Ask, page: SkillPage, etag: string): Response {
     bodies.set(etag, data)
     cachedBytes += data.length
   }
-  const meta = JSON.stringify({ request_id: c.get('requestId'), revision: page.revision, warnings: [], ...(staleMs === undefined ? {} : { stale_ms: staleMs }) })
+  const meta = JSON.stringify({
+    request_id: c.get('requestId'),
+    revision: page.revision,
+    warnings: [],
+    ...(staleMs === undefined ? {} : { stale_ms: staleMs }),
+  })
   return new Response(`{"ok":true,"data":${data},"error":null,"meta":${meta}}`, {
-    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache', 'repertoire-request-id': c.get('requestId'), ...cached(etag) },
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'private, no-cache',
+      'repertoire-request-id': c.get('requestId'),
+      ...cached(etag),
+    },
   })
 }

@@ -26,7 +26,9 @@ export const keys = pgTable(
   'agent_keys',
   {
     id: uuid('id').primaryKey(),
-    agentId: text('agent_id').notNull().references(() => agents.id),
+    agentId: text('agent_id')
+      .notNull()
+      .references(() => agents.id),
     kind: text('kind').notNull(),
     hash: text('hash').notNull(),
     tail: text('tail').notNull(),
@@ -38,7 +40,11 @@ export const keys = pgTable(
     revokedAt: moment('revoked_at'),
     revision: revisionColumn(),
   },
-  (table) => [uniqueIndex('agent_keys_hash').on(table.hash), index('agent_keys_agent').on(table.agentId), index('agent_keys_revision').on(table.revision)],
+  (table) => [
+    uniqueIndex('agent_keys_hash').on(table.hash),
+    index('agent_keys_agent').on(table.agentId),
+    index('agent_keys_revision').on(table.revision),
+  ],
 )
 
 /** What agents hold, and what they are denied; a removed one stays as a tombstone. */
@@ -46,7 +52,9 @@ export const grants = pgTable(
   'grants',
   {
     id: uuid('id').primaryKey(),
-    agentId: text('agent_id').notNull().references(() => agents.id),
+    agentId: text('agent_id')
+      .notNull()
+      .references(() => agents.id),
     pattern: text('pattern').notNull(),
     deny: boolean('deny').notNull(),
     reason: text('reason').notNull(),
@@ -63,7 +71,9 @@ export const grants = pgTable(
 export const requirements = pgTable(
   'requirements',
   {
-    agentId: text('agent_id').notNull().references(() => agents.id),
+    agentId: text('agent_id')
+      .notNull()
+      .references(() => agents.id),
     instance: text('instance').notNull(),
     skillKey: text('skill_key').notNull(),
     skill: text('skill').notNull(),
@@ -71,7 +81,11 @@ export const requirements = pgTable(
     declaredAt: moment('declared_at').notNull(),
     revision: revisionColumn(),
   },
-  (table) => [primaryKey({ columns: [table.agentId, table.instance, table.skillKey] }), index('requirements_skill').on(table.skillKey), index('requirements_revision').on(table.revision)],
+  (table) => [
+    primaryKey({ columns: [table.agentId, table.instance, table.skillKey] }),
+    index('requirements_skill').on(table.skillKey),
+    index('requirements_revision').on(table.revision),
+  ],
 )
 
 /** Named base URLs; credentials are references to files or environment variables. */

@@ -17,7 +17,11 @@ export const skills = pgTable(
     firstPublishedAt: moment('first_published_at').notNull(),
     revision: revisionColumn(),
   },
-  (table) => [uniqueIndex('skills_name_key').on(table.nameKey), index('skills_look_alike').on(table.lookAlikeKey), index('skills_revision').on(table.revision)],
+  (table) => [
+    uniqueIndex('skills_name_key').on(table.nameKey),
+    index('skills_look_alike').on(table.lookAlikeKey),
+    index('skills_revision').on(table.revision),
+  ],
 )
 
 /** Immutable publications. Only the status columns and `source` ever change. */
@@ -25,7 +29,9 @@ export const versions = pgTable(
   'versions',
   {
     id: uuid('id').primaryKey(),
-    skillId: uuid('skill_id').notNull().references(() => skills.id),
+    skillId: uuid('skill_id')
+      .notNull()
+      .references(() => skills.id),
     version: text('version').notNull(),
     major: bigint('major', { mode: 'number' }).notNull(),
     minor: bigint('minor', { mode: 'number' }).notNull(),
@@ -62,15 +68,23 @@ export const versions = pgTable(
 )
 
 /** File contents, once each, by digest. */
-export const blobs = pgTable('blobs', { digest: text('digest').primaryKey(), bytes: integer('bytes').notNull(), content: bytea('content').notNull() })
+export const blobs = pgTable('blobs', {
+  digest: text('digest').primaryKey(),
+  bytes: integer('bytes').notNull(),
+  content: bytea('content').notNull(),
+})
 
 /** The files of a version, SKILL.md included, byte for byte. */
 export const versionFiles = pgTable(
   'version_files',
   {
-    versionId: uuid('version_id').notNull().references(() => versions.id),
+    versionId: uuid('version_id')
+      .notNull()
+      .references(() => versions.id),
     path: text('path').notNull(),
-    digest: text('digest').notNull().references(() => blobs.digest),
+    digest: text('digest')
+      .notNull()
+      .references(() => blobs.digest),
     bytes: integer('bytes').notNull(),
   },
   (table) => [primaryKey({ columns: [table.versionId, table.path] })],
@@ -80,14 +94,20 @@ export const versionFiles = pgTable(
 export const lines = pgTable(
   'lines',
   {
-    skillId: uuid('skill_id').notNull().references(() => skills.id),
+    skillId: uuid('skill_id')
+      .notNull()
+      .references(() => skills.id),
     line: text('line').notNull(),
     stable: text('stable'),
     revision: revisionColumn(),
   },
   (table) => [
     primaryKey({ columns: [table.skillId, table.line] }),
-    foreignKey({ columns: [table.skillId, table.stable], foreignColumns: [versions.skillId, versions.version], name: 'lines_stable_version' }),
+    foreignKey({
+      columns: [table.skillId, table.stable],
+      foreignColumns: [versions.skillId, versions.version],
+      name: 'lines_stable_version',
+    }),
     index('lines_revision').on(table.revision),
   ],
 )
@@ -97,7 +117,9 @@ export const rollouts = pgTable(
   'rollouts',
   {
     id: uuid('id').primaryKey(),
-    skillId: uuid('skill_id').notNull().references(() => skills.id),
+    skillId: uuid('skill_id')
+      .notNull()
+      .references(() => skills.id),
     line: text('line').notNull(),
     candidate: text('candidate').notNull(),
     previousStable: text('previous_stable'),
@@ -119,8 +141,14 @@ export const rollouts = pgTable(
     revision: revisionColumn(),
   },
   (table) => [
-    uniqueIndex('rollouts_one_active').on(table.skillId, table.line).where(sql`state in ('scheduled', 'running', 'paused')`),
-    foreignKey({ columns: [table.skillId, table.candidate], foreignColumns: [versions.skillId, versions.version], name: 'rollouts_candidate_version' }),
+    uniqueIndex('rollouts_one_active')
+      .on(table.skillId, table.line)
+      .where(sql`state in ('scheduled', 'running', 'paused')`),
+    foreignKey({
+      columns: [table.skillId, table.candidate],
+      foreignColumns: [versions.skillId, versions.version],
+      name: 'rollouts_candidate_version',
+    }),
     index('rollouts_revision').on(table.revision),
   ],
 )

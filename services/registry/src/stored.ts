@@ -1,0 +1,106 @@
+import type { CallRow, ListCallsQuery, VersionStatus } from '@repertoire/contract'
+import type { AgentRecord, Caller, CheckedBundle, GrantRecord } from '@repertoire/core'
+
+/** Where a page starts, and how long it is. */
+export type Page = { readonly after: string | undefined; readonly limit: number }
+
+/** What a transaction needs to know of a version. */
+export type VersionState = {
+  readonly id: string
+  readonly version: string
+  readonly status: VersionStatus
+  readonly digest: string
+  readonly schemaDigest: string
+  readonly line: string
+  readonly source: 'folder' | 'api'
+}
+
+/** A version about to be stored. */
+export type NewVersion = {
+  readonly id: string
+  readonly skillId: string
+  readonly checked: CheckedBundle
+  readonly files: ReadonlyMap<string, Uint8Array>
+  readonly source: 'folder' | 'api'
+  readonly publishedBy: string
+  readonly publisherTeam: string | null
+  readonly at: Date
+}
+
+/** An agent as a row. */
+export type AgentRow = Omit<AgentRecord, 'grants'> & { readonly createdAt: Date }
+
+/** A key as a row, without its secret. */
+export type KeyRow = {
+  readonly id: string
+  readonly agentId: string
+  readonly kind: string
+  readonly tail: string
+  readonly createdAt: Date
+  readonly expiresAt: Date | null
+  readonly revokedAt: Date | null
+}
+
+/** A key about to be stored. */
+export type NewKey = {
+  readonly id: string
+  readonly agentId: string
+  readonly kind: string
+  readonly hash: string
+  readonly tail: string
+  readonly at: Date
+  readonly by: string
+  readonly expiresAt: Date | null
+}
+
+/** A grant as a row. */
+export type GrantRow = Omit<GrantRecord, 'expiresAt'> & {
+  readonly reason: string
+  readonly grantedBy: string
+  readonly createdAt: Date
+  readonly expiresAt: Date | null
+}
+
+/** All the ranges one instance of an agent declares. */
+export type DeclaredRanges = {
+  readonly agentId: string
+  readonly instance: string
+  readonly requires: ReadonlyMap<string, { readonly skill: string; readonly range: string }>
+  readonly at: Date
+}
+
+/** One audit event. */
+export type AuditEvent = {
+  readonly caller: Caller
+  readonly action: string
+  readonly subject: string
+  readonly reason?: string
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly at: Date
+}
+
+/** One list, search or load. */
+export type ShownEvent = {
+  readonly kind: 'list' | 'search' | 'load'
+  readonly agentId: string
+  readonly session: string | null
+  readonly revision: number
+  readonly query: string
+  readonly items: readonly string[]
+}
+
+/** A row about to be logged; payloads are the exact bytes. */
+export type NewCallRow = Omit<CallRow, 'input' | 'output' | 'ts'> & {
+  readonly ts: Date
+  readonly input: Uint8Array | null
+  readonly output: Uint8Array | null
+  readonly idempotency_key_hash: string | null
+}
+
+/** A window of the log, filters, and where to go on. */
+export type CallQuery = Omit<ListCallsQuery, 'from' | 'to' | 'cursor'> & {
+  readonly from: Date
+  readonly to: Date
+  readonly before: string | undefined
+}
