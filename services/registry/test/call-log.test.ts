@@ -26,7 +26,12 @@ describe('GET /v1/calls', () => {
   it('200: newest first, every call exactly once, refused ones too', async () => {
     const rows = await items('')
     expect(rows).toHaveLength(7)
-    expect(rows.map((row) => row['call_id'])).toEqual(rows.map((row) => String(row['call_id'])).sort().reverse())
+    expect(rows.map((row) => row['call_id'])).toEqual(
+      rows
+        .map((row) => String(row['call_id']))
+        .sort()
+        .reverse(),
+    )
     expect(rows[0]).toMatchObject({ skill: 'absent', agent_id: 'two', outcome: 'not_resolved', version: null })
   })
   it('200: an agent reads its own rows and nobody else’s', async () => {
@@ -138,12 +143,12 @@ describe('the call log', () => {
     await registry.deps.calls.append(odd)
     const stored =
       await registry.sql`select p.input, p.error_message, c.intent, c.labels from calls c join call_payloads p using (call_id) where call_id = ${odd.call_id}`
-    expect([Array.from((stored[0]?.['input'] ?? []) as Buffer), stored[0]?.['error_message'], stored[0]?.['intent'], stored[0]?.['labels']]).toEqual([
-      [0, 255, 10],
-      'a\uFFFDb\uFFFD',
-      'x\uFFFD',
-      String.raw`{"a":"\u0000"}`,
-    ])
+    expect([
+      Array.from((stored[0]?.['input'] ?? []) as Buffer),
+      stored[0]?.['error_message'],
+      stored[0]?.['intent'],
+      stored[0]?.['labels'],
+    ]).toEqual([[0, 255, 10], 'a\uFFFDb\uFFFD', 'x\uFFFD', String.raw`{"a":"\u0000"}`])
   })
   it('keeps the rows beside one the database refuses', async () => {
     const bad = row({ agent_id: 'batch', input_bytes: 2 ** 40 })

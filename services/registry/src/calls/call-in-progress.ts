@@ -1,5 +1,5 @@
 import { errorCatalogue, limits, type Outcome, type Warning } from '@repertoire/contract'
-import type { Admission, Refusal } from '@repertoire/core'
+import type { Admission, Refusal, Snapshot } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { NewCallRow } from '../stored.ts'
 import type { Visit } from '../visit.ts'
@@ -9,6 +9,9 @@ import type { CallEnd, CallInput, CallMeta } from './call.ts'
 export type CallInProgress = {
   readonly id: string
   readonly startedAt: Date
+  /** The catalogue the whole call is decided by. */
+  readonly snapshot: Snapshot
+  readonly traceparent: string | null
   readonly maxResultBytes: number
   readonly resolvedTo: (admission: Admission) => void
   readonly warn: (warning: Warning) => void
@@ -28,7 +31,7 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
   const id = deps.ids.next()
   const startedAt = deps.clock.now()
   const started = performance.now()
-  const snapshotRevision = deps.snapshot().revision
+  const snapshot = deps.snapshot()
   const warnings: Warning[] = []
   let admission: Admission | undefined
   let measured: Partial<NewCallRow> = {}
@@ -37,6 +40,8 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
   return {
     id,
     startedAt,
+    snapshot,
+    traceparent: visit.traceparent,
     maxResultBytes: body.max_result_bytes ?? limits.resultBytes,
     elapsedMs,
     resolvedTo: (found) => {
@@ -50,7 +55,7 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
       call_id: id,
       skill: admission?.skill.name ?? name,
       ...(admission === undefined ? {} : { version: admission.resolved.version.version, via: admission.resolved.via }),
-      revision: snapshotRevision,
+      revision: snapshot.revision,
       outcome,
       duration_ms: Math.round(elapsedMs()),
       warnings,
@@ -59,6 +64,7 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
       outcome: outcomeOf(refusal),
       error: { code: refusal.code, origin: errorCatalogue[refusal.code].origin, message: refusal.message },
       output: null,
+      effect: refusal.effect,
     }),
     row: () => ({
       call_id: id,
@@ -81,7 +87,7 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
       arm: admission?.resolved.coin?.arm ?? null,
       unit_kind: admission?.resolved.coin?.unitKind ?? null,
       unit_hash: admission?.resolved.coin?.unitValue ?? null,
-      revision: snapshotRevision,
+      revision: snapshot.revision,
       executor: measured.executor ?? null,
       attempts: measured.attempts ?? 0,
       violations: measured.violations ?? [],

@@ -13,7 +13,7 @@ import { checkArguments } from './check-arguments.ts'
 export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Promise<CallAnswer> {
   const call = beginCall(deps, visit, input)
   try {
-    const admission = resolveCall(deps, { visit, input, call })
+    const admission = resolveCall(visit, input, call)
     if (!admission.authorization.mayCall) throw denied(admission.skill, admission.authorization, visit.caller)
     const args = checkArguments(call, admission.resolved.version, input)
     if (input.body.dry_run) return await finishDryRun(deps, call, { admission, args })
@@ -24,6 +24,7 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
         outcome: 'skill_error',
         error: { code: executed.error.code, origin: 'skill', message: executed.error.message },
         output: null,
+        effect: executed.error.effect,
       })
       return { ...executed, meta: call.meta('skill_error') }
     }
@@ -34,7 +35,12 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
         code: 'result_cut',
         message: `The result has ${executed.json.byteLength} bytes, more than the ${call.maxResultBytes} that were allowed; only a preview is shown.`,
       })
-    await recordCall(deps, call, { outcome: 'ok', error: null, output: executed.json })
+    await recordCall(deps, call, {
+      outcome: 'ok',
+      error: null,
+      output: executed.json,
+      effect: admission.resolved.version.manifest.effects === 'read' ? 'none' : 'done',
+    })
     return {
       kind: 'data',
       json: cut.json,
@@ -46,6 +52,7 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
         outcome: 'registry_error',
         error: { code: 'INTERNAL', origin: 'registry', message: 'a fault of the registry' },
         output: null,
+        effect: 'possible',
       }).catch(() => undefined)
       throw error
     }
@@ -54,10 +61,7 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
   }
 }
 
-function resolveCall(
-  deps: Deps,
-  { visit, input, call }: { readonly visit: Visit; readonly input: CallInput; readonly call: CallInProgress },
-): Admission {
+function resolveCall(visit: Visit, input: CallInput, call: CallInProgress): Admission {
   const { name, body } = input
   const asking = askingOf(visit, call.startedAt.getTime(), {
     range: body.range,
@@ -65,7 +69,7 @@ function resolveCall(
     tenant: body.tenant,
     callId: call.id,
   })
-  const admission = admit(deps.snapshot(), name, asking)
+  const admission = admit(call.snapshot, name, asking)
   const { expect_version: expected } = body
   const resolved =
     expected === undefined
@@ -92,7 +96,7 @@ async function finishDryRun(
   { admission, args }: { readonly admission: Admission; readonly args: Record<string, unknown> },
 ): Promise<CallAnswer> {
   const { version, via } = admission.resolved
-  await recordCall(deps, call, { outcome: 'ok', error: null, output: null })
+  await recordCall(deps, call, { outcome: 'ok', error: null, output: null, effect: 'none' })
   const answer = { would_call: { skill: admission.skill.name, version: version.version, via }, arguments: args }
   return { kind: 'data', json: Buffer.from(JSON.stringify(answer)), meta: { ...call.meta('ok'), dry_run: true } }
 }

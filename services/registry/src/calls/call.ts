@@ -1,4 +1,4 @@
-import type { CallBody, ErrorOrigin, Meta, Outcome } from '@repertoire/contract'
+import type { CallBody, ErrorEffect, ErrorOrigin, Meta, Outcome } from '@repertoire/contract'
 import type { JsonProblem, Refusal } from '@repertoire/core'
 
 /** One request to execute a skill. */
@@ -34,4 +34,6 @@ export type CallEnd = {
   readonly outcome: Outcome
   readonly error: { readonly code: string; readonly origin: ErrorOrigin; readonly message: string } | null
   readonly output: Uint8Array | null
+  /** What the call may have done to the world by then: what its caller is told if the row cannot be written. */
+  readonly effect: ErrorEffect
 }

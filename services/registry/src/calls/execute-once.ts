@@ -43,7 +43,7 @@ export async function executeOnce(deps: Deps, call: CallInProgress, { admission,
   const timeoutMs = Math.min(body.timeout_ms ?? Number.POSITIVE_INFINITY, version.manifest.timeout_ms)
   const executor = version.manifest.executor
   const connectionName = executor !== undefined && executor.kind !== 'code' ? executor.connection : undefined
-  const connection = connectionName === undefined ? undefined : deps.snapshot().connections.get(connectionName)
+  const connection = connectionName === undefined ? undefined : call.snapshot.connections.get(connectionName)
   if (connectionName !== undefined && connection === undefined) {
     throw new Refusal(
       'EXECUTOR_FAILED',
@@ -59,7 +59,7 @@ export async function executeOnce(deps: Deps, call: CallInProgress, { admission,
     timeoutMs,
     arguments: args,
     maxResultBytes: hardCapBytes,
-    traceparent: null,
+    traceparent: call.traceparent,
   })
   call.measured({
     executor: isUnsandboxed ? 'code-unsandboxed' : version.kind,

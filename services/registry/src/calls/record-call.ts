@@ -1,3 +1,5 @@
+import type { ErrorEffect } from '@repertoire/contract'
+import { Refusal } from '@repertoire/core'
 import { createHmac } from 'node:crypto'
 import type { Deps } from '../ports.ts'
 import type { CallEnd } from './call.ts'
@@ -10,7 +12,7 @@ export async function recordCall(deps: Deps, call: CallInProgress, end: CallEnd)
   const row = call.row()
   const input = keep(row.input)
   const output = keep(end.output)
-  await deps.calls.append({
+  const appended = deps.calls.append({
     ...row,
     outcome: end.outcome,
     error_code: end.error?.code.slice(0, 64) ?? null,
@@ -24,6 +26,15 @@ export async function recordCall(deps: Deps, call: CallInProgress, end: CallEnd)
     // Keyed, so that equal inputs can be found without their digest giving short ones away.
     input_sha256: row.input === null ? null : createHmac('sha256', deps.settings.installSecret).update(row.input).digest('hex'),
   })
+  await appended.catch((error: unknown) => {
+    throw error instanceof Refusal
+      ? new Refusal(error.code, error.message, { effect: end.effect, headers: error.headers, hint: hintFor(end.effect) })
+      : error
+  })
+}
+
+function hintFor(effect: ErrorEffect): string {
+  return effect === 'none' ? 'nothing was done; try again' : 'the skill may have had its effect; look before you call again'
 }
 
 function keep(bytes: Uint8Array | null): { readonly bytes: Uint8Array | null; readonly cut: boolean } {

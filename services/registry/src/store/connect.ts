@@ -29,5 +29,12 @@ export function openDatabase(url: string): Database {
   }
 }
 
-const options = { connect_timeout: 5, idle_timeout: 60, max_lifetime: 60 * 30, onnotice: () => undefined } as const
+// A database that comes back is found again within a second; the driver's own pauses grow to twenty.
+const options = {
+  connect_timeout: 5,
+  backoff: () => 0.25 + Math.random() / 2,
+  idle_timeout: 60,
+  max_lifetime: 60 * 30,
+  onnotice: () => undefined,
+} as const
 const timeouts = { statement_timeout: 5000, idle_in_transaction_session_timeout: 5000, lock_timeout: 2000 } as const

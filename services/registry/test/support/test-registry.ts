@@ -34,15 +34,18 @@ export type TestRegistry = TestClient & {
 
 let count = 0
 
-/** Opens a registry for one test file. */
-export async function openTestRegistry(overrides: Partial<HttpDeps> = {}): Promise<TestRegistry> {
+/** Opens a registry for one test file; `through` may lead its line to the database elsewhere. */
+export async function openTestRegistry(
+  overrides: Partial<HttpDeps> = {},
+  through: (url: string) => string = (url) => url,
+): Promise<TestRegistry> {
   const serverUrl = inject('postgresUrl')
   count += 1
   const name = `test_${process.pid}_${Date.now().toString(36)}_${count}`
   const admin = postgres(serverUrl, { max: 1, onnotice: () => undefined })
   await admin.unsafe(`create database ${name} template repertoire_template`)
   const url = databaseUrl(serverUrl, name)
-  const database = openDatabase(url)
+  const database = openDatabase(through(url))
   const sql = postgres(url, { max: 2, onnotice: () => undefined })
 
   let offsetMs = 0
