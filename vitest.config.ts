@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 // Tests run from source, with nothing built; only end-to-end tests start what was built.
-const conditions = ['source', 'module', 'node', 'import', 'default']
+const conditions = ['source', 'node']
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 
 export default defineConfig({
