@@ -1,6 +1,6 @@
 import { checkCompatibility, compileSchema, parseExact, type CheckedBundle } from '@repertoire/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { dataOf, startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { dataOf, hasPython, startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 import { checkedOf, readShippedSkills } from './shipped-skills.ts'
 
 const skills = await readShippedSkills()
@@ -41,10 +41,11 @@ describe.each(skills)('$folder', (skill) => {
   })
 })
 
-describe('an example with a result', () => {
-  const examples = skills.flatMap(({ folder, checked }) => (checked?.manifest.examples ?? []).filter(({ result }) => result !== undefined).map((example) => ({ folder, ...example })))
+describe.each(['JavaScript', 'Python'])('an example with a result, in %s', (language) => {
+  const runnable = skills.filter(({ checked }) => checked?.entry?.endsWith('.py') === (language === 'Python'))
+  const examples = runnable.flatMap(({ folder, checked }) => (checked?.manifest.examples ?? []).filter(({ result }) => result !== undefined).map((example) => ({ folder, ...example })))
 
-  it.each(examples)('is what comes back: $folder, $say', async ({ folder, params, result }) => {
+  it.skipIf(language === 'Python' && !hasPython).each(examples)('is what comes back: $folder, $say', async ({ folder, params, result }) => {
     expect(dataOf(await runner.call(folder, params))).toEqual(result)
   })
 })

@@ -37,7 +37,7 @@ export const RunFailureReason = z.enum([
 ])
 export type RunFailureReason = z.infer<typeof RunFailureReason>
 
-/** How a run ended: a result, a refusal of the skill's own, or a failure. `json` is the result's exact text. */
+/** How a run ended: a result, a refusal of the skill's own with what it may have done by then, or a failure. `json` is the result's exact text. */
 export const RunResult = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('result'), json: z.string(), run_ms: z.number() }),
   z.object({
@@ -46,6 +46,7 @@ export const RunResult = z.discriminatedUnion('kind', [
     message: z.string(),
     retryable: z.boolean(),
     details: z.array(z.string()),
+    effect: z.enum(['none', 'possible']),
     run_ms: z.number(),
   }),
   z.object({ kind: z.literal('failed'), reason: RunFailureReason, message: z.string(), run_ms: z.number() }),

@@ -156,6 +156,8 @@ export type ExecutorResult =
       readonly message: string
       readonly retryable: boolean
       readonly details: readonly Detail[]
+      /** What the skill may have done before it said no; unknown where nobody watched. */
+      readonly effect: 'none' | 'possible' | 'unknown'
     }
   | {
       readonly kind: 'failed'

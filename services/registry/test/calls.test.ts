@@ -122,7 +122,14 @@ describe('POST /v1/skills/{name}/calls', () => {
     expect(reply.body.data).toEqual({ instructions: 'Ask first.\n', unlocks: ['query-order'], files: ['SKILL.md'] })
   })
   it("200: the skill's own no is a result, with its own code and origin", async () => {
-    registry.execute(() => ({ kind: 'skill_error', code: 'PERMISSION_DENIED', message: 'Not your order.', retryable: false, details: [] }))
+    registry.execute(() => ({
+      kind: 'skill_error',
+      code: 'PERMISSION_DENIED',
+      message: 'Not your order.',
+      retryable: false,
+      details: [],
+      effect: 'unknown',
+    }))
     const reply = await call('query-order', { arguments: { order_id: '1' } })
     expect([reply.status, reply.body.ok, reply.body.error]).toEqual([
       200,
@@ -231,7 +238,7 @@ describe('POST /v1/skills/{name}/calls', () => {
   ] as const)('%s %i: what an executor could not do, and what that may have done', async (code, status, outcome) => {
     registry.execute(() => ({ kind: 'failed', code, reason: 'some_reason', message: 'It broke.', details: [] }))
     const reply = await call('write-note', {})
-    const mayHaveHappened = code === 'EXECUTOR_UNREACHABLE' || code === 'BUSY' ? 'none' : 'possible'
+    const mayHaveHappened = code === 'EXECUTOR_FAILED' || code === 'TIMEOUT' ? 'possible' : 'none'
     expect([reply.status, reply.body.error?.code, reply.body.error?.effect]).toEqual([status, code, mayHaveHappened])
     expect(reply.body.error?.details[0]).toEqual({ reason: 'some_reason' })
     expect(await rowOf(reply)).toMatchObject({ outcome, error_code: code })
@@ -246,6 +253,31 @@ describe('POST /v1/skills/{name}/calls', () => {
     expect(reply.body.error?.message).toContain(reply.body.meta.request_id)
     expect(registry.bugs.splice(0)).toHaveLength(1)
     expect(await registry.sql`select 1 from calls where outcome = 'registry_error' and error_code = 'INTERNAL'`).toHaveLength(1)
+  })
+  it('believes a runner that watched: a skill that was refused before anything was done had no effect', async () => {
+    for (const [effect, told] of [
+      ['none', 'none'],
+      ['possible', 'possible'],
+      ['unknown', 'possible'],
+    ] as const) {
+      registry.execute(() => ({
+        kind: 'skill_error',
+        code: 'RECIPIENT_NOT_ALLOWED',
+        message: 'No.',
+        retryable: false,
+        details: [],
+        effect,
+      }))
+      expect((await call('write-note', {})).body.error?.effect).toBe(told)
+    }
+  })
+  it('cuts at what the manifest says, unless the call says otherwise', async () => {
+    await registry.publish({ name: 'talk-a-lot', front: 'permission: []\neffects: read\nmax_result_bytes: 1024' })
+    await registry.release('talk-a-lot', '1.0.0')
+    registry.execute(() => ({ kind: 'result', json: Buffer.from(JSON.stringify({ t: 'x'.repeat(3000) })) }))
+    const cut = await call('talk-a-lot', {})
+    const whole = await call('talk-a-lot', { max_result_bytes: 4096 })
+    expect([cut.body.data, cut.body.meta.truncated !== undefined, whole.body.meta.truncated]).toEqual([null, true, undefined])
   })
   it('passes the shorter of both deadlines on', async () => {
     await call('write-note', { timeout_ms: 50 })

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 const channel = new Socket({ fd: 3, readable: true, writable: true })
 const open = new Map()
 let nextId = 1
-let pending = ''
+let pending = []
 
 const say = (message, then) => channel.write(`${JSON.stringify(message)}\n`, then)
 const finish = (message) => say(message, () => process.exit(0))
@@ -14,15 +14,17 @@ const finish = (message) => say(message, () => process.exit(0))
 // When the runner is gone, nobody waits for an answer any more.
 channel.on('end', () => process.exit(0))
 channel.on('error', () => process.exit(0))
-channel.setEncoding('utf8')
+// Only what is new is searched for an end of line: a large answer arrives in many pieces.
 channel.on('data', (chunk) => {
-  pending += chunk
-  for (let at = pending.indexOf('\n'); at >= 0; at = pending.indexOf('\n')) {
-    const message = JSON.parse(pending.slice(0, at))
-    pending = pending.slice(at + 1)
+  let rest = chunk
+  for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
+    const message = JSON.parse(Buffer.concat([...pending, rest.subarray(0, at)]).toString('utf8'))
+    pending = []
+    rest = rest.subarray(at + 1)
     if (message.type === 'run') run(message)
     else if (message.type === 'reply') settle(message)
   }
+  if (rest.length > 0) pending.push(rest)
 })
 
 function host(name, args) {
@@ -31,20 +33,22 @@ function host(name, args) {
   return new Promise((resolve, reject) => open.set(id, { resolve, reject }))
 }
 
-function settle({ id, ok, value, code, message }) {
+function settle({ id, ok, value, code, message, retryable }) {
   const waiting = open.get(id)
   open.delete(id)
   if (ok) waiting?.resolve(value)
-  else waiting?.reject(new SkillRefusal(code, message))
+  else waiting?.reject(new SkillRefusal(code, message, { retryable, effect: 'none' }))
 }
 
 /** A refusal of the skill's own: a result, not a fault. */
 class SkillRefusal extends Error {
-  constructor(code, message, { retryable = false, details = [] } = {}) {
+  constructor(code, message, more) {
     super(message)
     this.code = code
-    this.retryable = retryable
-    this.details = details
+    this.retryable = more?.retryable === true
+    this.details = Array.isArray(more?.details) ? more.details : []
+    // A refusal of the host came before anything was done; whether the runner agrees is its own affair.
+    this.effect = more?.effect === 'none' ? 'none' : 'possible'
   }
 }
 
@@ -96,9 +100,7 @@ async function run(message) {
         type: 'skill_error',
         code: String(error.code).slice(0, 64),
         message: error.message,
-        retryable: error.retryable === true,
-        details: error.details.map(String),
-      })
+        retryable: error.retryable, details: error.details.map(String), effect: error.effect })
     finish({ type: 'failed', reason: 'threw', message: clip(error) })
   }
 }

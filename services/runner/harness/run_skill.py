@@ -19,12 +19,13 @@ _registered = []
 class SkillRefusal(Exception):
     """A refusal of the skill's own: a result, not a fault."""
 
-    def __init__(self, code, message, retryable=False, details=()):
+    def __init__(self, code, message, retryable=False, details=(), effect="possible"):
         super().__init__(message)
         self.code = str(code)
         self.message = str(message)
         self.retryable = bool(retryable)
-        self.details = [str(detail) for detail in details]
+        self.details = [str(detail) for detail in details or ()]
+        self.effect = "none" if effect == "none" else "possible"
 
 
 def _say(message):
@@ -50,7 +51,7 @@ def _host(name, args):
     _next_id += 1
     reply = _hear()
     if not reply["ok"]:
-        raise SkillRefusal(reply["code"], reply["message"])
+        raise SkillRefusal(reply["code"], reply["message"], reply.get("retryable", False), (), "none")
     return reply["value"]
 
 
@@ -89,8 +90,8 @@ class Context:
         self.skill = message["skill"]
         self.traceparent = message["traceparent"]
 
-    def refuse(self, code, message, retryable=False, details=()):
-        raise SkillRefusal(code, message, retryable, details)
+    def refuse(self, code, message, retryable=False, details=(), effect="possible"):
+        raise SkillRefusal(code, message, retryable, details, effect)
 
     def mounts(self):
         return _host("files.mounts", {})
@@ -185,7 +186,7 @@ def _run(message):
     try:
         return _finish_with(_call(function, message["arguments"], Context(message)))
     except SkillRefusal as refusal:
-        return {"type": "skill_error", "code": refusal.code[:64], "message": refusal.message, "retryable": refusal.retryable, "details": refusal.details}
+        return {"type": "skill_error", "code": refusal.code[:64], "message": refusal.message, "retryable": refusal.retryable, "details": refusal.details, "effect": refusal.effect}
     except BaseException as error:  # noqa: BLE001 - the same for its run
         return {"type": "failed", "reason": "threw", "message": _clip(error)}
 

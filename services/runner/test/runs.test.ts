@@ -85,6 +85,26 @@ describe('a run', () => {
     expect(performance.now() - started).toBeLessThan(4 * 1100 + 4000)
     expect(spawnSync('pgrep', ['-f', marker]).stdout.toString()).toBe('')
   })
+  it('says whether anything can have been done before the skill said no', async () => {
+    const refusal = "await ctx.files('elsewhere').read('x')"
+    const refused = await runner.run('skill.js', `export const run = async (a, ctx) => { ${refusal} }`, { tags: ['fs:write'] })
+    const after = await runner.run(
+      'skill.js',
+      `export const run = async (a, ctx) => { await ctx.files('workspace').write('done.txt', 'x'); ${refusal} }`,
+      { tags: ['fs:write'] },
+    )
+    const own = await runner.run('skill.py', 'def run(a, ctx):\n    ctx.refuse("NO", "No.", details=None)')
+    expect([refused, after, own].map((result) => result.kind === 'skill_error' && `${result.code} ${result.effect}`)).toEqual([
+      'MOUNT_NOT_OPEN none',
+      'MOUNT_NOT_OPEN possible',
+      'NO possible',
+    ])
+  })
+  it('gets a large answer of the host whole', async () => {
+    const code =
+      "export const run = async (a, ctx) => { const f = ctx.files('workspace'); await f.write('big', 'ä'.repeat(4e6)); return (await f.read('big')).bytes.length }"
+    expect(await runner.run('skill.js', code, { tags: ['fs'] })).toMatchObject({ kind: 'result', json: '8000000' })
+  })
   it('may print as it likes: what it prints is not its answer', async () => {
     expect(
       await runner.run('skill.js', 'console.log("x".repeat(1e6)); export const run = () => { process.stderr.write("y"); return 1 }'),

@@ -1,4 +1,4 @@
-import { errorCatalogue, limits, type Outcome, type Warning } from '@repertoire/contract'
+import { errorCatalogue, type Outcome, type Warning } from '@repertoire/contract'
 import type { Admission, Refusal, Snapshot } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { NewCallRow } from '../stored.ts'
@@ -12,7 +12,6 @@ export type CallInProgress = {
   /** The catalogue the whole call is decided by. */
   readonly snapshot: Snapshot
   readonly traceparent: string | null
-  readonly maxResultBytes: number
   readonly resolvedTo: (admission: Admission) => void
   readonly warn: (warning: Warning) => void
   readonly measured: (part: Partial<Pick<NewCallRow, 'executor' | 'executor_ms' | 'attempts' | 'violations'>>) => void
@@ -42,7 +41,6 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
     startedAt,
     snapshot,
     traceparent: visit.traceparent,
-    maxResultBytes: body.max_result_bytes ?? limits.resultBytes,
     elapsedMs,
     resolvedTo: (found) => {
       admission = found

@@ -1,3 +1,4 @@
+import { limits } from '@repertoire/contract'
 import { admit, honourExpected, contextOf, denied, Refusal, type Admission } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { askingOf, type Visit } from '../visit.ts'
@@ -29,11 +30,12 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
       return { ...executed, meta: call.meta('skill_error') }
     }
     checkOutput(call, admission.resolved.version, executed.json)
-    const cut = cutResult(executed.json, call.maxResultBytes)
+    const maxBytes = input.body.max_result_bytes ?? admission.resolved.version.manifest.max_result_bytes ?? limits.resultBytes
+    const cut = cutResult(executed.json, maxBytes)
     if (cut.truncated !== undefined)
       call.warn({
         code: 'result_cut',
-        message: `The result has ${executed.json.byteLength} bytes, more than the ${call.maxResultBytes} that were allowed; only a preview is shown.`,
+        message: `The result has ${executed.json.byteLength} bytes, more than the ${maxBytes} that were allowed; only a preview is shown.`,
       })
     await recordCall(deps, call, {
       outcome: 'ok',

@@ -69,20 +69,38 @@ export async function executeOnce(deps: Deps, call: CallInProgress, { admission,
   return settle(result, version, timeoutMs)
 }
 
+// What ends a call before anything of the skill has run.
+const neverStarted = new Set([
+  'EXECUTOR_UNREACHABLE',
+  'BUSY',
+  'CAGE_MISSING',
+  'credential_missing',
+  'executor_missing',
+  'code_absent',
+  'syntax_error',
+  'missing_export',
+])
+
 function settle(result: ExecutorResult, version: VersionRecord, timeoutMs: number): Executed {
   if (result.kind === 'result') return { kind: 'data', json: result.json }
   const effect: ErrorEffect = version.manifest.effects === 'read' ? 'none' : 'possible'
   if (result.kind === 'skill_error') {
     return {
       kind: 'skill_error',
-      error: { code: result.code, message: result.message, retryable: result.retryable, details: result.details, effect },
+      error: {
+        code: result.code,
+        message: result.message,
+        retryable: result.retryable,
+        details: result.details,
+        effect: effect === 'none' || result.effect === 'none' ? 'none' : 'possible',
+      },
     }
   }
   const message =
     result.code === 'TIMEOUT'
       ? `${version.manifest.name} ${version.version} did not answer within ${timeoutMs} ms and was ended.`
       : result.message
-  const untouched = result.code === 'EXECUTOR_UNREACHABLE' || result.code === 'BUSY'
+  const untouched = neverStarted.has(result.code) || neverStarted.has(result.reason)
   throw new Refusal(result.code, message, {
     effect: untouched ? 'none' : effect,
     details: [{ reason: result.reason }, ...result.details],

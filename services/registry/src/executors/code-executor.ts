@@ -1,5 +1,6 @@
 import { RunResult, type CodeBundle, type RunFailureReason } from '@repertoire/contract'
 import { Pool } from 'undici'
+import { isConnectFailure } from './connect-failure.ts'
 import type { Execution, Executor, ExecutorResult, Store } from '../ports.ts'
 
 /** Carries calls out by the runner, which listens on a UNIX socket and keeps code by its digest. */
@@ -16,7 +17,21 @@ export function createCodeExecutor(socketPath: string, filesOf: Store['filesOf']
       } catch (error) {
         if (error instanceof Error && error.name === 'TimeoutError')
           return { kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'The deadline passed.', details: [] }
-        return { kind: 'failed', code: 'EXECUTOR_UNREACHABLE', reason: 'runner', message: 'The runner could not be reached.', details: [] }
+        if (isConnectFailure(error))
+          return {
+            kind: 'failed',
+            code: 'EXECUTOR_UNREACHABLE',
+            reason: 'runner',
+            message: 'The runner could not be reached.',
+            details: [],
+          }
+        return {
+          kind: 'failed',
+          code: 'EXECUTOR_FAILED',
+          reason: 'killed',
+          message: `The runner ended while ${execution.version.manifest.name} was running.`,
+          details: [],
+        }
       }
     },
     close: () => runner.destroy(),
@@ -87,6 +102,7 @@ function toExecutorResult(result: RunResult, { version }: Execution): ExecutorRe
       message: result.message,
       retryable: result.retryable,
       details: result.details.map((message) => ({ message })),
+      effect: result.effect,
     }
   const name = `${version.manifest.name} ${version.version}`
   const code =

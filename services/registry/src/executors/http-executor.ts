@@ -2,6 +2,7 @@ import type { ConnectionRecord } from '@repertoire/core'
 import { readFile } from 'node:fs/promises'
 import { Pool, type Dispatcher } from 'undici'
 import type { Execution, Executor, ExecutorResult } from '../ports.ts'
+import { isConnectFailure } from './connect-failure.ts'
 import { readAnswer } from './read-answer.ts'
 
 /** Carries calls out over HTTP, at an operator's connection; agents' own headers never reach it. */
@@ -58,9 +59,11 @@ async function executeHttp(execution: Execution, { environment, poolFor }: World
       )
     return readAnswer(response.statusCode, body, execution.version.manifest.name)
   } catch (error) {
-    return signal.aborted || isTimeout(error)
-      ? fail('TIMEOUT', 'deadline', 'The deadline passed.')
-      : fail('EXECUTOR_UNREACHABLE', 'network', `The connection ${connection.name} could not be reached.`)
+    if (signal.aborted || isTimeout(error)) return fail('TIMEOUT', 'deadline', 'The deadline passed.')
+    // Once the request may have left, what it did is unknown; only a connection that never came about did nothing.
+    return isConnectFailure(error)
+      ? fail('EXECUTOR_UNREACHABLE', 'network', `The connection ${connection.name} could not be reached.`)
+      : fail('EXECUTOR_FAILED', 'connection_lost', `The connection ${connection.name} broke before the answer was there.`)
   }
 }
 

@@ -59,6 +59,7 @@ function ownRefusal(value: unknown): ExecutorResult | undefined {
     message: message.slice(0, 1024),
     retryable: value.error.retryable === true,
     details: [],
+    effect: 'unknown',
   }
 }
 

@@ -11,8 +11,8 @@ export type ProverMessage = 'ready' | readonly Finding[]
 const deadlineMs = 2000
 const loadDeadlineMs = 15_000
 const maxWaiting = 256
-const isSource = import.meta.url.endsWith('.ts')
-const program = new URL(isSource ? './prove-worker.ts' : './prove-worker.js', import.meta.url)
+// A worker has no loader for sources, so also the registry that runs from source uses the one that was built.
+const program = new URL('../../dist/start/prove-worker.js', import.meta.url)
 
 /**
  * Compiles untrusted schemas in a worker thread with a deadline and a memory cap: one that takes too long, or too much, ends
@@ -71,10 +71,9 @@ type LoadedWorker = {
 }
 
 async function loadWorker(): Promise<LoadedWorker> {
-  // What was built needs no loader, and no flag of whoever started us.
   const thread = new Worker(program, {
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
-    ...(isSource ? {} : { execArgv: [] }),
+    execArgv: [],
   })
   let settle: { readonly resolve: (message: ProverMessage) => void; readonly reject: (error: Error) => void } | undefined
   thread.on('message', (message: ProverMessage) => settle?.resolve(message))

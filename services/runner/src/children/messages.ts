@@ -11,6 +11,7 @@ export const ChildMessage = z.discriminatedUnion('type', [
     message: z.string(),
     retryable: z.boolean().default(false),
     details: z.array(z.string()).default([]),
+    effect: z.enum(['none', 'possible']).default('possible'),
   }),
   z.object({ type: z.literal('failed'), reason: RunFailureReason, message: z.string() }),
 ])

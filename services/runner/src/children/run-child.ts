@@ -2,7 +2,8 @@ import type { RunRequest, RunResult } from '@repertoire/contract'
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import type { HostFunctions } from '../host/host-functions.ts'
+import { HostError } from '../host/host-error.ts'
+import { changesTheWorld, type HostFunctions } from '../host/host-functions.ts'
 import { readMessages, type ChildMessage } from './messages.ts'
 
 /** Everything one run needs. */
@@ -18,6 +19,8 @@ export type ChildRun = {
 const nodeHarness = fileURLToPath(new URL('../../harness/run-skill.mjs', import.meta.url))
 const pythonHarness = fileURLToPath(new URL('../../harness/run_skill.py', import.meta.url))
 const maxNoiseBytes = 4096
+// A file that a skill writes travels in one message, as base64.
+const maxHostArgumentBytes = 24 * 1024 * 1024
 
 /** Runs a skill in a process of its own and ends the whole process group at the deadline. */
 export async function runChild({ request, codeDir, python, host, timeoutMs, onChild }: ChildRun): Promise<RunResult> {
@@ -70,6 +73,7 @@ async function converse({ child, request, codeDir, host }: Conversation): Promis
   const channel = child.stdio[3] as Socket
   channel.on('error', () => undefined)
   const send = (message: object): void => void (channel.writable && channel.write(`${JSON.stringify(message)}\n`))
+  const touched = { world: false }
   const entry = request.entry.replace(/\.ts$/, '.js')
   send({
     type: 'run',
@@ -80,36 +84,50 @@ async function converse({ child, request, codeDir, host }: Conversation): Promis
     call_id: request.call_id,
     traceparent: request.traceparent,
   })
-  for await (const message of readMessages(channel, request.max_result_bytes * 2 + 65_536)) {
+  for await (const message of readMessages(channel, request.max_result_bytes * 2 + maxHostArgumentBytes)) {
     if (message === 'too_large')
       return { kind: 'failed', reason: 'too_large', message: `it answered with more than ${request.max_result_bytes} bytes` }
-    if (message.type === 'host') void answerHost(host, message, send)
-    else return toEnding(message, request.max_result_bytes)
+    if (message.type === 'host') void answerHost(message, { host, send, touched })
+    else return toEnding(message, request.max_result_bytes, touched.world)
   }
   return { kind: 'failed', reason: 'killed', message: 'it ended without an answer' }
 }
 
+type HostAnswering = { readonly host: HostFunctions; readonly send: (message: object) => void; readonly touched: { world: boolean } }
+
 async function answerHost(
-  host: HostFunctions,
   { id, name, args }: Extract<ChildMessage, { type: 'host' }>,
-  send: (message: object) => void,
+  { host, send, touched }: HostAnswering,
 ): Promise<void> {
   try {
-    send({ type: 'reply', id, ok: true, value: await host(name, args) })
+    const value = await host(name, args)
+    if (changesTheWorld(name, args)) touched.world = true
+    send({ type: 'reply', id, ok: true, value })
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'HOST_FAILED'
-    send({ type: 'reply', id, ok: false, code, message: error instanceof Error ? error.message : 'unknown' })
+    // What broke on our side may carry a path of this machine: a skill learns that it broke, and no more.
+    const told = error instanceof HostError ? error : new HostError('HOST_FAILED', `${name} failed.`, { effect: 'possible' })
+    if (told.effect === 'possible') touched.world = true
+    send({ type: 'reply', id, ok: false, code: told.code, message: told.message, retryable: told.retryable })
   }
 }
 
-function toEnding(message: Exclude<ChildMessage, { type: 'host' }>, maxBytes: number): Ending {
+function toEnding(message: Exclude<ChildMessage, { type: 'host' }>, maxBytes: number, touchedTheWorld: boolean): Ending {
   if (message.type === 'done') {
     if (Buffer.byteLength(message.json) > maxBytes)
       return { kind: 'failed', reason: 'too_large', message: `it answered with more than ${maxBytes} bytes` }
     return { kind: 'result', json: message.json }
   }
-  if (message.type === 'skill_error')
-    return { kind: 'skill_error', code: message.code, message: message.message, retryable: message.retryable, details: message.details }
+  if (message.type === 'skill_error') {
+    const { code, retryable, details } = message
+    return {
+      kind: 'skill_error',
+      code,
+      message: message.message,
+      retryable,
+      details,
+      effect: touchedTheWorld ? 'possible' : message.effect,
+    }
+  }
   return { kind: 'failed', reason: message.reason, message: message.message }
 }
 

@@ -1,11 +1,11 @@
 import { lookup as resolveHost } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { pipeline, type Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { Agent, request } from 'undici'
 import { z } from 'zod'
 import { isPublicAddress } from './address.ts'
-import { HostError } from './host-error.ts'
+import { HostError, type HostErrorTraits } from './host-error.ts'
 import type { Opens } from './opens.ts'
 
 const maxBodyBytes = 8 * 1024 * 1024
@@ -52,23 +52,28 @@ export async function fetchFor({ opens, allow }: FetchHost, args: unknown): Prom
       body: wanted.body ?? null,
       headers: { 'user-agent': 'repertoire', 'accept-encoding': 'gzip, br', ...wanted.headers },
     })
-    const { bytes, cut } = await readUpTo(response.body as AsyncIterable<Buffer>, wanted.max_bytes)
     const headers = Object.fromEntries(
       Object.entries(response.headers).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
       ),
     )
-    const body = cut ? bytes : await decompress(bytes, headers['content-encoding'], wanted.max_bytes)
-    return { status: response.statusCode, headers, base64: body.toString('base64'), bytes: body.length, cut }
+    const { bytes, cut } = await readUpTo(unpacked(response.body, headers['content-encoding']), wanted.max_bytes)
+    return { status: response.statusCode, headers, base64: bytes.toString('base64'), bytes: bytes.length, cut }
   } catch (error) {
     if (error instanceof HostError) throw error
     const cause = error instanceof Error && error.cause instanceof HostError ? error.cause : undefined
     if (cause !== undefined) throw cause
-    if (signal.aborted) throw new HostError('FETCH_TIMEOUT', `${host} did not answer within ${wanted.timeout_ms} ms.`)
-    throw new HostError('FETCH_FAILED', `${host} could not be reached.`)
+    const traits: HostErrorTraits = { retryable: true, effect: isHarmless(wanted.method) ? 'none' : 'possible' }
+    if (signal.aborted) throw new HostError('FETCH_TIMEOUT', `${host} did not answer within ${wanted.timeout_ms} ms.`, traits)
+    throw new HostError('FETCH_FAILED', `${host} could not be reached, or its answer could not be read.`, traits)
   } finally {
     await agent.destroy()
   }
+}
+
+/** Whether a request of this method only reads. */
+export function isHarmless(method: unknown): boolean {
+  return method === undefined || method === 'GET' || method === 'HEAD'
 }
 
 /** Resolves a name, refuses it when any of its addresses is not public, and connects to what was checked. */
@@ -95,11 +100,15 @@ async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return { bytes: Buffer.concat(chunks), cut: false }
 }
 
-// One layer, and never more than was asked for: a small body may unpack to a very large one.
-async function decompress(bytes: Buffer, encoding: string | undefined, maxBytes: number): Promise<Buffer> {
-  const unpack = encoding === 'gzip' ? gunzip : encoding === 'br' ? brotliDecompress : encoding === 'deflate' ? inflate : undefined
-  if (unpack === undefined) return bytes
-  return promisify<Buffer, { maxOutputLength: number }, Buffer>(unpack as never)(bytes, { maxOutputLength: maxBytes }).catch(() => {
-    throw new HostError('FETCH_FAILED', 'The answer could not be unpacked, or unpacks to more than is taken.')
-  })
+// One layer, as a stream: a small body may unpack to a very large one, and reading stops at what was asked for.
+function unpacked(body: Readable, encoding: string | undefined): AsyncIterable<Buffer> {
+  const unpack =
+    encoding === 'gzip'
+      ? createGunzip()
+      : encoding === 'br'
+        ? createBrotliDecompress()
+        : encoding === 'deflate'
+          ? createInflate()
+          : undefined
+  return unpack === undefined ? body : pipeline(body, unpack, () => undefined)
 }

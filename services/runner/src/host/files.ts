@@ -19,21 +19,23 @@ const Read = Place.extend({
 })
 const Write = Place.extend({ base64: z.string() })
 
-/** The mounts a skill can read, by name. */
-export function listMounts({ mounts, opens }: FileHost): { name: string; writable: boolean }[] {
-  return [...mounts.keys()].filter((name) => opens.reads(name)).map((name) => ({ name, writable: opens.writes(name) }))
+/** The mounts that are open to a skill, by name. */
+export function listMounts({ mounts, opens }: FileHost): { name: string; readable: boolean; writable: boolean }[] {
+  return [...mounts.keys()]
+    .map((name) => ({ name, readable: opens.reads(name), writable: opens.writes(name) }))
+    .filter((mount) => mount.readable || mount.writable)
 }
 
 /** Reads bytes of a file inside a mount. */
 export async function readMounted(host: FileHost, args: unknown): Promise<{ base64: string; bytes: number; total: number }> {
   const { mount, path, offset, max_bytes } = Read.parse(args)
   const file = await inside(host, { mount, path, writing: false })
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch(explain(path))
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(explain(path))
   try {
     const found = await handle.stat()
     if (!found.isFile()) throw new HostError('NOT_A_FILE', `${path} is not a file.`)
     const buffer = Buffer.alloc(Math.max(0, Math.min(max_bytes, found.size - offset)))
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset)
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset).catch(explain(path))
     return { base64: buffer.subarray(0, bytesRead).toString('base64'), bytes: bytesRead, total: found.size }
   } finally {
     await handle.close()
@@ -45,14 +47,15 @@ export async function writeMounted(host: FileHost, args: unknown): Promise<{ byt
   const { mount, path, base64 } = Write.parse(args)
   const file = await inside(host, { mount, path, writing: true })
   const bytes = Buffer.from(base64, 'base64')
+  if (path.endsWith('/')) throw new HostError('NOT_A_FILE', `${path} names a folder.`)
   const existing = await stat(file).catch(() => undefined)
   if (existing?.isDirectory() === true) throw new HostError('NOT_A_FILE', `${path} is a folder.`)
   await mkdir(dirname(file), { recursive: true }).catch(explain(path))
   // The folders were made just now: look again whether they led outside.
   await inside(host, { mount, path, writing: true })
-  const staging = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}.tmp`)
+  const staging = join(dirname(file), `.${randomBytes(12).toString('hex')}.tmp`)
   try {
-    const handle = await open(staging, 'wx', existing === undefined ? 0o644 : existing.mode & 0o777).catch(explain(path))
+    const handle = await open(staging, 'wx', existing === undefined ? 0o644 : existing.mode & 0o777)
     try {
       await handle.writeFile(bytes)
       await handle.sync()
@@ -61,8 +64,8 @@ export async function writeMounted(host: FileHost, args: unknown): Promise<{ byt
     }
     await rename(staging, file)
   } catch (error) {
-    await rm(staging, { force: true })
-    throw error
+    await rm(staging, { force: true }).catch(() => undefined)
+    explain(path)(error as NodeJS.ErrnoException)
   }
   return { bytes: bytes.length, created: existing === undefined }
 }
@@ -106,6 +109,8 @@ async function inside(
       `The mount ${mount.slice(0, 64)} is not open to this skill; ${open.length === 0 ? 'none is' : `open are: ${open.join(', ')}`}.`,
     )
   }
+  // A path is one of the mount; taking /etc/x for etc/x would only hide a mistake.
+  if (path.startsWith('/')) throw new HostError('PATH_OUTSIDE', `${path} is absolute; paths are those of the mount ${mount}.`)
   if (path.includes('\0')) throw new HostError('PATH_OUTSIDE', 'The path contains a NUL character.')
   const realRoot = await realpath(root).catch(() => {
     throw new HostError('MOUNT_NOT_OPEN', `The folder of the mount ${mount} is not there.`)
@@ -133,6 +138,7 @@ function explain(path: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     if (error.code === 'ENOENT') throw new HostError('FILE_NOT_FOUND', `There is no ${path}.`)
     if (error.code === 'ENOTDIR') throw new HostError('NOT_A_FOLDER', `${path} is not a folder.`)
+    if (error.code === 'ENAMETOOLONG') throw new HostError('PATH_INVALID', `The name ${path.slice(0, 60)}… is too long.`)
     if (error.code === 'EACCES' || error.code === 'EROFS' || error.code === 'EPERM')
       throw new HostError('FILE_NOT_ALLOWED', `${path} may not be used.`)
     throw new HostError('FILE_FAILED', `${path} could not be used (${error.code ?? 'unknown'}).`)

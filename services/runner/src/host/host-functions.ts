@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { RunnerConfig } from '../config.ts'
-import { fetchFor } from './fetch.ts'
+import { fetchFor, isHarmless } from './fetch.ts'
 import { listMounted, listMounts, readMounted, writeMounted } from './files.ts'
 import { HostError } from './host-error.ts'
 import { sendMail } from './mail.ts'
@@ -8,6 +8,12 @@ import { opensOf } from './opens.ts'
 
 /** What a skill's code can ask of the host, by name; each call is judged by the tags of its version. */
 export type HostFunctions = (name: string, args: unknown) => Promise<unknown>
+
+/** Whether a host function that succeeded has changed something outside. */
+export function changesTheWorld(name: string, args: unknown): boolean {
+  if (name === 'fetch') return !isHarmless(typeof args === 'object' && args !== null && 'method' in args ? args.method : undefined)
+  return name === 'files.write' || name === 'mail.send'
+}
 
 /** The host functions of one run. */
 export function hostFunctionsFor(config: RunnerConfig, tags: readonly string[]): HostFunctions {

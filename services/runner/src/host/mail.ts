@@ -53,7 +53,7 @@ export async function sendMail(
     const sent = await transport.sendMail({ from: smtp.from, to: mail.to, cc: mail.cc, subject: mail.subject, text: mail.text })
     return { message_id: sent.messageId, accepted: sent.accepted.map(String), rejected: sent.rejected.map(String) }
   } catch {
-    throw new HostError('MAIL_FAILED', 'The mail server did not take the mail.')
+    throw new HostError('MAIL_FAILED', 'The mail server did not take the mail.', { retryable: true, effect: 'possible' })
   } finally {
     transport.close()
   }
