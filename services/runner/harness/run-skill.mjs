@@ -100,7 +100,10 @@ async function run(message) {
         type: 'skill_error',
         code: String(error.code).slice(0, 64),
         message: error.message,
-        retryable: error.retryable, details: error.details.map(String), effect: error.effect })
+        retryable: error.retryable,
+        details: error.details.map(String),
+        effect: error.effect,
+      })
     finish({ type: 'failed', reason: 'threw', message: clip(error) })
   }
 }

@@ -52,8 +52,10 @@ export async function sendMail(
   try {
     const sent = await transport.sendMail({ from: smtp.from, to: mail.to, cc: mail.cc, subject: mail.subject, text: mail.text })
     return { message_id: sent.messageId, accepted: sent.accepted.map(String), rejected: sent.rejected.map(String) }
-  } catch {
-    throw new HostError('MAIL_FAILED', 'The mail server did not take the mail.', { retryable: true, effect: 'possible' })
+  } catch (error) {
+    // A server that was never reached has sent nothing; after that, a second try might be a second mail.
+    const neverReached = error instanceof Error && 'command' in error && error.command === 'CONN'
+    throw new HostError('MAIL_FAILED', 'The mail server did not take the mail.', { effect: neverReached ? 'none' : 'possible' })
   } finally {
     transport.close()
   }
