@@ -4,13 +4,19 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
-const page = '<!doctype html><html><head><title>News &amp; more</title><style>p{}</style><script>if (1<2) go("</p>")</script></head><body><h1>Hello</h1><p>One <b>two</b>&nbsp;&euro;5.</p><ul><li>a</li><li>b</li></ul><table><tr><td>k</td><td>v</td></tr></table></body></html>'
+const page =
+  '<!doctype html><html><head><title>News &amp; more</title><style>p{}</style><script>if (1<2) go("</p>")</script></head><body><h1>Hello</h1><p>One <b>two</b>&nbsp;&euro;5.</p><ul><li>a</li><li>b</li></ul><table><tr><td>k</td><td>v</td></tr></table></body></html>'
 
 type Page = (response: ServerResponse) => void
-const send = (type: string | undefined, body: string | Buffer, headers: Record<string, string> = {}, status = 200): Page => (response) => {
-  response.writeHead(status, { ...(type === undefined ? {} : { 'content-type': type }), ...headers }).end(body)
-}
-const redirect = (location: string): Page => (response) => void response.writeHead(302, { location }).end()
+const send =
+  (type: string | undefined, body: string | Buffer, headers: Record<string, string> = {}, status = 200): Page =>
+  (response) => {
+    response.writeHead(status, { ...(type === undefined ? {} : { 'content-type': type }), ...headers }).end(body)
+  }
+const redirect =
+  (location: string): Page =>
+  (response) =>
+    void response.writeHead(302, { location }).end()
 
 const pages: Readonly<Record<string, Page>> = {
   '/page': send('text/html; charset=utf-8', page),
@@ -20,7 +26,13 @@ const pages: Readonly<Record<string, Page>> = {
   '/long': send('text/plain', 'x'.repeat(3 * 1024 * 1024)),
   '/json': send('application/json', '{"rates":{"EUR":1.5}}'),
   '/packed': send('text/plain', gzipSync('unpacked'), { 'content-encoding': 'gzip' }),
-  '/packed-long': send('text/plain', gzipSync(Buffer.from(Array.from({ length: 3 * 1024 * 1024 }, (_, index) => (index * 7919 + (index >> 7) * 104_729) % 251)), { level: 0 }), { 'content-encoding': 'gzip' }),
+  '/packed-long': send(
+    'text/plain',
+    gzipSync(Buffer.from(Array.from({ length: 3 * 1024 * 1024 }, (_, index) => (index * 7919 + (index >> 7) * 104_729) % 251)), {
+      level: 0,
+    }),
+    { 'content-encoding': 'gzip' },
+  ),
   '/picture': send('image/png', Buffer.from([0x89, 0x50])),
   '/bytes': send(undefined, Buffer.from([1, 0, 2])),
   '/absent': send('text/html', '<h1>Nothing here</h1>', {}, 404),
@@ -54,8 +66,14 @@ const fetchPage = (path: string, more: Record<string, unknown> = {}) => runner.c
 describe('fetch-url', () => {
   it('makes readable text of a page', async () => {
     expect(dataOf(await fetchPage('/page'))).toEqual({
-      final_url: `${origin}/page`, redirects: 0, status: 200, content_type: 'text/html; charset=utf-8', bytes: Buffer.byteLength(page), title: 'News & more',
-      text: '# Hello\n\nOne two €5.\n\n- a\n- b\n\nk | v', truncated: false,
+      final_url: `${origin}/page`,
+      redirects: 0,
+      status: 200,
+      content_type: 'text/html; charset=utf-8',
+      bytes: Buffer.byteLength(page),
+      title: 'News & more',
+      text: '# Hello\n\nOne two €5.\n\n- a\n- b\n\nk | v',
+      truncated: false,
     })
   })
 
@@ -103,7 +121,18 @@ describe('fetch-url', () => {
     expect(await fetchPage(path, more)).toMatchObject({ kind: 'refusal', code, retryable })
   })
 
-  it.each(['http://127.0.0.1/', 'http://[::1]/', 'http://[::7f00:1]/', 'http://localhost/', 'http://10.0.0.1/', 'http://2130706433/', 'http://user:secret@example.org/', 'http://example.org:8080/', 'ftp://example.org/', 'no address'])('refuses %s, which is not open', async (url) => {
+  it.each([
+    'http://127.0.0.1/',
+    'http://[::1]/',
+    'http://[::7f00:1]/',
+    'http://localhost/',
+    'http://10.0.0.1/',
+    'http://2130706433/',
+    'http://user:secret@example.org/',
+    'http://example.org:8080/',
+    'ftp://example.org/',
+    'no address',
+  ])('refuses %s, which is not open', async (url) => {
     expect(await runner.call('fetch-url', { url })).toMatchObject({ kind: 'refusal', code: 'URL_NOT_ALLOWED' })
   })
 })

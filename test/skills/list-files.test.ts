@@ -29,7 +29,13 @@ const pathsOf = (answer: Readonly<Record<string, unknown>>): unknown[] => (answe
 describe('list-files', () => {
   it('lists the only mount when none is named, and names it', async () => {
     expect(await list({})).toEqual({
-      mounts: ['workspace'], mount: 'workspace', path: '', count: 4, shown: 4, truncated: false, count_is_complete: true,
+      mounts: ['workspace'],
+      mount: 'workspace',
+      path: '',
+      count: 4,
+      shown: 4,
+      truncated: false,
+      count_is_complete: true,
       entries: [
         { path: 'b.csv', kind: 'file', bytes: 4, modified: '2026-01-14T10:00:00.000Z' },
         { path: 'link', kind: 'link', bytes: null, modified: null },
@@ -41,12 +47,24 @@ describe('list-files', () => {
 
   it('answers with the mounts when there are several and none is the obvious one', async () => {
     expect(dataOf(await twoMounts.call('list-files', {}))).toMatchObject({ mount: null, mounts: ['archive', 'reports'], entries: [] })
-    expect(dataOf(await twoMounts.call('list-files', { mount: 'archive' }))).toEqual({ mount: 'archive', path: '', count: 0, shown: 0, truncated: false, count_is_complete: true, entries: [] })
+    expect(dataOf(await twoMounts.call('list-files', { mount: 'archive' }))).toEqual({
+      mount: 'archive',
+      path: '',
+      count: 0,
+      shown: 0,
+      truncated: false,
+      count_is_complete: true,
+      entries: [],
+    })
   })
 
   it('goes as deep as it is asked to, and does not follow links', async () => {
     expect(pathsOf(await list({ path: 'reports', depth: 1 }))).toEqual(['reports/2026'])
-    expect(pathsOf(await list({ path: './reports/', depth: 2 }))).toEqual(['reports/2026', 'reports/2026/January.CSV', 'reports/2026/january'])
+    expect(pathsOf(await list({ path: './reports/', depth: 2 }))).toEqual([
+      'reports/2026',
+      'reports/2026/January.CSV',
+      'reports/2026/january',
+    ])
     expect(pathsOf(await list({ path: 'reports', depth: 4 }))).toContain('reports/2026/january/days/deep.csv')
     expect(pathsOf(await list({ depth: 4, limit: 500 })).filter((path) => String(path).startsWith('link/'))).toEqual([])
   })

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
-type Order = { readonly order_id: string; readonly status: string; readonly placed_at: string; readonly customer: { readonly name: string }; readonly amount?: number; readonly total_amount?: number; readonly items: readonly { readonly quantity: number; readonly unit_price: number }[] }
+type Order = {
+  readonly order_id: string
+  readonly status: string
+  readonly placed_at: string
+  readonly customer: { readonly name: string }
+  readonly amount?: number
+  readonly total_amount?: number
+  readonly items: readonly { readonly quantity: number; readonly unit_price: number }[]
+}
 
 let runner: RunnerUnderTest
 beforeAll(async () => {
@@ -64,7 +72,11 @@ describe('query-refund', () => {
   })
 
   it('finds the refund of order 71781', async () => {
-    expect(dataOf(await runner.call('query-refund', { order_id: '#71781' }))).toMatchObject({ order_id: '71781', count: 1, refunds: [{ status: 'paid', amount: 12.5 }] })
+    expect(dataOf(await runner.call('query-refund', { order_id: '#71781' }))).toMatchObject({
+      order_id: '71781',
+      count: 1,
+      refunds: [{ status: 'paid', amount: 12.5 }],
+    })
   })
 
   it('gives back no more than the order cost', async () => {

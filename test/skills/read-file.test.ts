@@ -31,30 +31,67 @@ const read = (args: Record<string, unknown>) => runner.call('read-file', args)
 describe('read-file', () => {
   it('answers with a whole small file as it is, in the mount workspace when none is named', async () => {
     expect(dataOf(await read({ path: 'notes/today.md' }))).toEqual({
-      mount: 'workspace', path: 'notes/today.md', text: '# Today\r\n\nno line end', first_line: 1, last_line: 3, total_lines: 3, total_bytes: 21, truncated: false, next_offset: null, next_skip_bytes: 0,
+      mount: 'workspace',
+      path: 'notes/today.md',
+      text: '# Today\r\n\nno line end',
+      first_line: 1,
+      last_line: 3,
+      total_lines: 3,
+      total_bytes: 21,
+      truncated: false,
+      next_offset: null,
+      next_skip_bytes: 0,
     })
   })
 
   it('reads another mount, an empty file and a link that stays inside', async () => {
-    expect(dataOf(await read({ mount: 'reports', path: 'weekly.csv' }))).toMatchObject({ mount: 'reports', text: 'a,b\n', total_lines: 1, truncated: false })
+    expect(dataOf(await read({ mount: 'reports', path: 'weekly.csv' }))).toMatchObject({
+      mount: 'reports',
+      text: 'a,b\n',
+      total_lines: 1,
+      truncated: false,
+    })
     expect(dataOf(await read({ path: 'empty' }))).toMatchObject({ text: '', first_line: 1, last_line: 0, total_lines: 0, truncated: false })
     expect(dataOf(await read({ path: 'inner-link.md' }))).toMatchObject({ total_lines: 3 })
   })
 
   it('cuts after 400 lines, says so, and says where to read on', async () => {
     const first = dataOf(await read({ path: 'long.log' }))
-    expect(first).toMatchObject({ first_line: 1, last_line: 400, total_lines: 1000, truncated: true, next_offset: 401, next_skip_bytes: 0, note: 'Shown are lines 1 to 400 of 1000. Read on with offset 401.' })
+    expect(first).toMatchObject({
+      first_line: 1,
+      last_line: 400,
+      total_lines: 1000,
+      truncated: true,
+      next_offset: 401,
+      next_skip_bytes: 0,
+      note: 'Shown are lines 1 to 400 of 1000. Read on with offset 401.',
+    })
     expect(first['text']).toBe(numbered(400))
   })
 
   it('shows the lines that are asked for', async () => {
-    expect(dataOf(await read({ path: 'long.log', offset: 999, lines: 1 }))).toMatchObject({ text: 'line 999\n', first_line: 999, last_line: 999, truncated: true, next_offset: 1000 })
-    expect(dataOf(await read({ path: 'long.log', offset: 1000, lines: 5 }))).toMatchObject({ text: 'line 1000\n', last_line: 1000, truncated: false, next_offset: null })
+    expect(dataOf(await read({ path: 'long.log', offset: 999, lines: 1 }))).toMatchObject({
+      text: 'line 999\n',
+      first_line: 999,
+      last_line: 999,
+      truncated: true,
+      next_offset: 1000,
+    })
+    expect(dataOf(await read({ path: 'long.log', offset: 1000, lines: 5 }))).toMatchObject({
+      text: 'line 1000\n',
+      last_line: 1000,
+      truncated: false,
+      next_offset: null,
+    })
     expect(dataOf(await read({ path: 'notes/today.md', offset: 3 }))).toMatchObject({ text: 'no line end', last_line: 3, truncated: false })
   })
 
   it('counts the lines of a file of several pieces, and finds one far down', async () => {
-    expect(dataOf(await read({ path: 'large.log', offset: 299_999 }))).toMatchObject({ text: 'line 299999\nline 300000\n', total_lines: 300_000, truncated: false })
+    expect(dataOf(await read({ path: 'large.log', offset: 299_999 }))).toMatchObject({
+      text: 'line 299999\nline 300000\n',
+      total_lines: 300_000,
+      truncated: false,
+    })
   })
 
   it.each(['long.log', 'one-line.json'])('pages through %s without losing a character', async (path) => {

@@ -14,7 +14,9 @@ import { checkedOf, readShippedSkills, type ShippedSkill } from './shipped-skill
 export const hasPython = spawnSync('python3', ['--version']).status === 0
 
 /** How a call ended, with the answer read. */
-export type Answer = { readonly kind: 'result'; readonly data: Readonly<Record<string, unknown>> } | { readonly kind: 'refusal'; readonly code: string; readonly message: string; readonly retryable: boolean }
+export type Answer =
+  | { readonly kind: 'result'; readonly data: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'refusal'; readonly code: string; readonly message: string; readonly retryable: boolean }
 
 /** A real runner with the skills we ship, in folders of its own. */
 export type RunnerUnderTest = {
@@ -33,7 +35,15 @@ export async function startRunner({ mounts: names = ['workspace'], fetchAllow = 
   const mounts = new Map(names.map((name) => [name, join(folder, name)]))
   for (const path of mounts.values()) await mkdir(path)
   const socketPath = join(folder, 'runner.sock')
-  const server = await serveRunner({ socketPath, codeDir: join(folder, 'code'), mounts, fetchAllow: new Set(fetchAllow), smtp, processes: 2, python: 'python3' })
+  const server = await serveRunner({
+    socketPath,
+    codeDir: join(folder, 'code'),
+    mounts,
+    fetchAllow: new Set(fetchAllow),
+    smtp,
+    processes: 2,
+    python: 'python3',
+  })
   const skills = await readShippedSkills()
   const sent = new Set<string>()
   return {
@@ -60,23 +70,42 @@ async function sendCode(socketPath: string, skill: ShippedSkill | undefined): Pr
 
 async function run(socketPath: string, checked: CheckedBundle, args: Record<string, unknown>): Promise<Answer> {
   // What the registry would refuse never reaches a skill, so no test may pass it on.
-  if (!validatorFor(checked.inputSchema).accepts(args)) throw new Error(`${checked.manifest.name} takes no ${JSON.stringify(args).slice(0, 200)}`)
+  if (!validatorFor(checked.inputSchema).accepts(args))
+    throw new Error(`${checked.manifest.name} takes no ${JSON.stringify(args).slice(0, 200)}`)
   const answer = RunResult.parse(JSON.parse(await send(socketPath, { method: 'POST', path: '/runs', body: runRequestOf(checked, args) })))
   if (answer.kind === 'failed') throw new Error(`${checked.manifest.name} failed (${answer.reason}): ${answer.message}`)
   if (answer.kind === 'skill_error') return { kind: 'refusal', code: answer.code, message: answer.message, retryable: answer.retryable }
   const data = JSON.parse(answer.json) as Record<string, unknown>
-  if (checked.outputSchema === null || !validatorFor(checked.outputSchema).accepts(data)) throw new Error(`${checked.manifest.name} answers against its own schema: ${answer.json.slice(0, 500)}`)
+  if (checked.outputSchema === null || !validatorFor(checked.outputSchema).accepts(data))
+    throw new Error(`${checked.manifest.name} answers against its own schema: ${answer.json.slice(0, 500)}`)
   return { kind: 'result', data }
 }
 
 function runRequestOf({ digest, entry, manifest }: CheckedBundle, args: Record<string, unknown>): object {
-  return { code_digest: digest, entry, skill: manifest.name, tags: manifest.permission, arguments: args, timeout_ms: manifest.timeout_ms, max_result_bytes: 1024 * 1024, call_id: 'call-under-test', traceparent: null }
+  return {
+    code_digest: digest,
+    entry,
+    skill: manifest.name,
+    tags: manifest.permission,
+    arguments: args,
+    timeout_ms: manifest.timeout_ms,
+    max_result_bytes: 1024 * 1024,
+    call_id: 'call-under-test',
+    traceparent: null,
+  }
 }
 
-function send(socketPath: string, { method, path, body }: { readonly method: string; readonly path: string; readonly body: object }): Promise<string> {
+function send(
+  socketPath: string,
+  { method, path, body }: { readonly method: string; readonly path: string; readonly body: object },
+): Promise<string> {
   return new Promise((resolve, reject) => {
     request({ socketPath, method, path, headers: { 'content-type': 'application/json' } }, (response) => {
-      text(response).then((answer) => ((response.statusCode ?? 500) < 300 ? resolve(answer) : reject(new Error(`${method} ${path}: ${response.statusCode} ${answer}`))), reject)
+      text(response).then(
+        (answer) =>
+          (response.statusCode ?? 500) < 300 ? resolve(answer) : reject(new Error(`${method} ${path}: ${response.statusCode} ${answer}`)),
+        reject,
+      )
     })
       .once('error', reject)
       .end(JSON.stringify(body))

@@ -4,7 +4,19 @@ import { dataOf, hasPython, startRunner, type RunnerUnderTest } from './runner-u
 import { checkedOf, readShippedSkills } from './shipped-skills.ts'
 
 const skills = await readShippedSkills()
-const expected = ['calculate-date-diff', 'fetch-url', 'handle-order', 'list-files', 'query-order@1.0.0', 'query-order@1.1.0', 'query-order@2.0.0', 'query-refund', 'read-file', 'send-email', 'write-file']
+const expected = [
+  'calculate-date-diff',
+  'fetch-url',
+  'handle-order',
+  'list-files',
+  'query-order@1.0.0',
+  'query-order@1.1.0',
+  'query-order@2.0.0',
+  'query-refund',
+  'read-file',
+  'send-email',
+  'write-file',
+]
 
 let runner: RunnerUnderTest
 beforeAll(async () => {
@@ -43,7 +55,9 @@ describe.each(skills)('$folder', (skill) => {
 
 describe.each(['JavaScript', 'Python'])('an example with a result, in %s', (language) => {
   const runnable = skills.filter(({ checked }) => checked?.entry?.endsWith('.py') === (language === 'Python'))
-  const examples = runnable.flatMap(({ folder, checked }) => (checked?.manifest.examples ?? []).filter(({ result }) => result !== undefined).map((example) => ({ folder, ...example })))
+  const examples = runnable.flatMap(({ folder, checked }) =>
+    (checked?.manifest.examples ?? []).filter(({ result }) => result !== undefined).map((example) => ({ folder, ...example })),
+  )
 
   it.skipIf(language === 'Python' && !hasPython).each(examples)('is what comes back: $folder, $say', async ({ folder, params, result }) => {
     expect(dataOf(await runner.call(folder, params))).toEqual(result)
@@ -51,7 +65,9 @@ describe.each(['JavaScript', 'Python'])('an example with a result, in %s', (lang
 })
 
 describe('the versions of query-order', () => {
-  const versions = skills.flatMap(({ folder, checked }) => (folder.startsWith('query-order@') && checked !== undefined ? [schemasOf(checked)] : []))
+  const versions = skills.flatMap(({ folder, checked }) =>
+    folder.startsWith('query-order@') && checked !== undefined ? [schemasOf(checked)] : [],
+  )
 
   it('may follow each other: 1.1.0 keeps what 1.0.0 declares', () => {
     const [first, second] = versions
@@ -79,6 +95,10 @@ function semverOf(version: string): Parameters<typeof checkCompatibility>[0]['se
 
 function undescribed(node: unknown): string[] {
   if (typeof node !== 'object' || node === null) return []
-  const properties = 'properties' in node && typeof node.properties === 'object' && node.properties !== null ? Object.entries(node.properties) : []
-  return [...properties.filter(([, property]) => typeof (property as { description?: unknown }).description !== 'string').map(([name]) => name), ...Object.values(node).flatMap(undescribed)]
+  const properties =
+    'properties' in node && typeof node.properties === 'object' && node.properties !== null ? Object.entries(node.properties) : []
+  return [
+    ...properties.filter(([, property]) => typeof (property as { description?: unknown }).description !== 'string').map(([name]) => name),
+    ...Object.values(node).flatMap(undescribed),
+  ]
 }

@@ -9,7 +9,8 @@ beforeAll(async () => {
 })
 afterAll(() => runner.close())
 
-const checkOf = async (path: string, content: string): Promise<unknown> => dataOf(await runner.call('write-file', { path, content }))['check']
+const checkOf = async (path: string, content: string): Promise<unknown> =>
+  dataOf(await runner.call('write-file', { path, content }))['check']
 
 describe('the syntax check of write-file', () => {
   it('says nothing about a language it does not know', async () => {
@@ -46,7 +47,11 @@ describe('the syntax check of write-file', () => {
   })
 
   it.each([
-    ['a.mjs', "import fs, { join as j } from 'node:path' // why\nexport default class {}\nexport { j }\nexport const there = import.meta.url\nawait j(`${fs}`)\n", { ok: true }],
+    [
+      'a.mjs',
+      "import fs, { join as j } from 'node:path' // why\nexport default class {}\nexport { j }\nexport const there = import.meta.url\nawait j(`${fs}`)\n",
+      { ok: true },
+    ],
     ['a.js', "const a = require('a')\nif (a) return\nmodule.exports = /[/]'/\n", { ok: true }],
     ['a.js', '#!/usr/bin/env node\nexport * from "./b.js"\n', { ok: true }],
     ['a.mjs', 'const a = 1\nfunction f( {\n  return a\n}\n', { ok: false, line: 3 }],
@@ -64,6 +69,9 @@ describe('the syntax check of write-file', () => {
   })
 
   it('keeps what was written when a check gives up', async () => {
-    expect(dataOf(await runner.call('write-file', { path: 'deep.js', content: '['.repeat(200_000) }))).toMatchObject({ bytes: 200_000, created: true })
+    expect(dataOf(await runner.call('write-file', { path: 'deep.js', content: '['.repeat(200_000) }))).toMatchObject({
+      bytes: 200_000,
+      created: true,
+    })
   })
 })

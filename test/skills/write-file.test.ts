@@ -18,7 +18,12 @@ const write = (args: Record<string, unknown>) => runner.call('write-file', args)
 
 describe('write-file', () => {
   it('makes a file and the folders above it, and says that it is new', async () => {
-    expect(dataOf(await write({ path: 'notes/today.md', content: 'Grüße\n' }))).toEqual({ mount: 'workspace', path: 'notes/today.md', bytes: 8, created: true })
+    expect(dataOf(await write({ path: 'notes/today.md', content: 'Grüße\n' }))).toEqual({
+      mount: 'workspace',
+      path: 'notes/today.md',
+      bytes: 8,
+      created: true,
+    })
     expect(await readFile(join(workspace, 'notes', 'today.md'), 'utf8')).toBe('Grüße\n')
   })
 

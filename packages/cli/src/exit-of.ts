@@ -1,0 +1,11 @@
+import { RepertoireError } from '@repertoire/sdk'
+import { CommandError } from './command-error.ts'
+import { exitOfStatus, type Exit } from './exit-codes.ts'
+
+/** How a command ends after an error: whoever said no decides first, then the HTTP status. */
+export function exitOf(error: unknown): Exit {
+  if (error instanceof CommandError) return error.exit
+  if (!(error instanceof RepertoireError)) return 'bug'
+  if (error.origin === 'network') return 'unavailable'
+  return error.origin === 'skill' ? 'skillError' : exitOfStatus(error.status)
+}

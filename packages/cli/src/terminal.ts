@@ -1,0 +1,39 @@
+/** Writes to standard output. */
+export function writeOut(text: string): void {
+  process.stdout.write(text)
+}
+
+/** Writes to standard error. */
+export function writeErr(text: string): void {
+  process.stderr.write(text)
+}
+
+/** How many columns a person sees; undefined where the output goes to a file or another program. */
+export function outputWidth(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined
+}
+
+/** Whether a person watches standard error. */
+export function isWatched(): boolean {
+  return process.stderr.isTTY
+}
+
+/** A reader that goes away, as `head` does, ends nothing; an output that cannot be written is told and ends with 1. */
+export function surviveClosedPipes(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return
+    process.stderr.write(`repertoire: the output could not be written: ${error.message}\n`)
+    process.exitCode ||= 1
+  })
+  process.stderr.on('error', () => undefined)
+}
+
+/** Standard input, as it arrives. */
+export function standardInput(): AsyncIterable<Uint8Array | string> {
+  return process.stdin
+}
+
+/** Whether a person types standard input. */
+export function isTyped(): boolean {
+  return process.stdin.isTTY
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { apiPath } from '../src/api-path.ts'
+import { callsQuery } from '../src/calls-query.ts'
+import { readHeader } from '../src/commands/connections.ts'
+import { collect, moment, span, wholeNumber } from '../src/read-option.ts'
+import { readParams } from '../src/read-params.ts'
+import { readRequires, readSkillReference } from '../src/skill-reference.ts'
+
+describe('an option', () => {
+  it('is a whole number within its bounds', () => {
+    expect(wholeNumber(1, 9)('7')).toBe(7)
+    for (const text of ['0', '10', '-1', '1.5', '1e3', '', ' 1', '0x1']) expect(() => wholeNumber(1, 9)(text)).toThrow('a whole number')
+  })
+  it('is a span of seconds, minutes, hours or days', () => {
+    expect(['90s', '15m', '1h', '7d'].map(span)).toEqual([90_000, 900_000, 3_600_000, 604_800_000])
+    for (const text of ['1w', 'h', '1', '-1h', '1 h']) expect(() => span(text)).toThrow('a span')
+  })
+  it('is a moment with its zone, or a date', () => {
+    expect(['2026-03-01', '2026-03-01T12:00Z', '2026-03-01T12:00:00.5+02:00'].map(moment)).toEqual([
+      '2026-03-01T00:00:00.000Z',
+      '2026-03-01T12:00:00.000Z',
+      '2026-03-01T10:00:00.500Z',
+    ])
+    for (const text of ['yesterday', '2026-13-01', '2026-03-01T12:00', '1']) expect(() => moment(text)).toThrow('a time')
+  })
+  it('may be given several times', () => {
+    expect(collect('b', collect('a'))).toEqual(['a', 'b'])
+  })
+  it('names where a credential lies and never takes the credential', () => {
+    expect(readHeader('X-Key=file:/run/key', readHeader('Authorization=env:TOKEN'))).toEqual({
+      Authorization: { env: 'TOKEN' },
+      'X-Key': { file: '/run/key' },
+    })
+    for (const text of ['Authorization: Bearer x', 'Authorization=secret', '=env:A', 'A=env:'])
+      expect(() => readHeader(text)).toThrow('never given')
+  })
+})
+
+describe('the query of the call log', () => {
+  it('lets a span end now and leaves the rest as it was given', () => {
+    expect(callsQuery({ since: 3_600_000, skill: 'a', skillVersion: '1.0.0', limit: 5 }, Date.parse('2026-03-01T12:00:00Z'))).toEqual({
+      skill: 'a',
+      limit: 5,
+      version: '1.0.0',
+      error_code: undefined,
+      min_duration_ms: undefined,
+      from: '2026-03-01T11:00:00.000Z',
+    })
+  })
+})
+
+describe('a path of the API', () => {
+  it('keeps a name one segment', () => {
+    expect(apiPath`/v1/agents/${'a/b?c'}/keys/${'ü'}`).toBe('/v1/agents/a%2Fb%3Fc/keys/%C3%BC')
+  })
+  it.each(['', '.', '..'])('refuses %j, which would climb to another route', (name) => {
+    expect(() => apiPath`/v1/agents/${name}`).toThrow('is not a name')
+  })
+})
+
+describe('a skill on the command line', () => {
+  it('is a name, or a name and a range', () => {
+    expect(readSkillReference('query-order')).toEqual({ name: 'query-order', range: undefined })
+    expect(readSkillReference('query-order@>=1.1 <2')).toEqual({ name: 'query-order', range: '>=1.1 <2' })
+    expect(readRequires(['a', 'b@^1.2'])).toEqual({ a: '*', b: '^1.2' })
+  })
+  it('is refused without a name, with an empty range, and twice', () => {
+    expect(() => readSkillReference('@^1')).toThrow('does not name a skill')
+    expect(() => readSkillReference('a@')).toThrow('does not name a skill')
+    expect(() => readRequires(['a@^1', 'a@^2'])).toThrow('asked for twice')
+  })
+})
+
+describe('the arguments of a call', () => {
+  const nothing = (async function* () {})()
+  it('are JSON, or come from standard input in pieces', async () => {
+    expect(await readParams('{"a": [1, "ü"]}', nothing)).toEqual({ a: [1, 'ü'] })
+    const bytes = Buffer.from('{"a": "ü"}')
+    const pieces = (async function* () {
+      for (const byte of bytes) yield Buffer.from([byte])
+    })()
+    expect(await readParams('-', pieces)).toEqual({ a: 'ü' })
+  })
+  it.each([
+    ['{"a":1', /not JSON/],
+    ['', /not JSON/],
+    ['[1]', /a JSON object/],
+    ['null', /a JSON object/],
+    ['{"id": 12345678901234567890}', /beyond 2\^53/],
+    ['{"a":1,"a":2}', /stands twice/],
+  ])('are refused before they are sent: %s', async (text, message) => {
+    await expect(readParams(text, nothing)).rejects.toMatchObject({ exit: 'badInput', message: expect.stringMatching(message) as string })
+  })
+  it('from a file that is not there are a misuse', async () => {
+    await expect(readParams('@/nowhere/at/all.json', nothing)).rejects.toMatchObject({ exit: 'usage' })
+  })
+})
