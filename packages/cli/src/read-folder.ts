@@ -1,12 +1,10 @@
 import { limits, type Finding } from '@repertoire/contract/sdk'
+import { isPartOfSkill } from '@repertoire/core'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
 /** The files of a skill by path, verbatim, and what could not be taken along. */
 export type FolderReading = { readonly files: ReadonlyMap<string, Uint8Array>; readonly findings: readonly Finding[] }
-
-// The registry leaves the same names out of its skills folder; with others the digests would differ.
-const ignored = new Set(['.git', 'node_modules', '__pycache__', '.DS_Store', 'test', 'tests'])
 
 /** Reads a skill's folder as the registry would: tests beside a skill are its author's, links are left out and told. */
 export async function readFolder(root: string): Promise<FolderReading> {
@@ -33,7 +31,7 @@ async function listFiles(root: string, findings: Finding[]): Promise<Map<string,
       unreadable(relative(root, at ?? '') || '.', error, findings),
     )
     for (const entry of entries ?? []) {
-      if (ignored.has(entry.name)) continue
+      if (!isPartOfSkill(entry.name)) continue
       const path = join(at, entry.name)
       const name = relative(root, path)
       if (entry.isDirectory()) pending.push(path)

@@ -84,7 +84,9 @@ export function contextOf(asking: Asking): ResolveContext {
 
 /** The refusal for a skill that is not there, or must look as if it were not. */
 export function absent(name: string): Refusal {
-  return new Refusal('SKILL_NOT_FOUND', `There is no skill ${name} for this caller.`, { hint: 'GET /v1/skills lists what there is' })
+  return new Refusal('SKILL_NOT_FOUND', `There is no skill ${name} for this caller.`, {
+    hint: 'list the skills to see what there is (repertoire list, GET /v1/skills)',
+  })
 }
 
 /** The refusal for a skill the caller may not call: the missing tag and nothing else. */
@@ -96,7 +98,7 @@ export function denied(skill: SkillRecord, authorization: Authorization, caller:
     'PERMISSION_DENIED',
     `${skill.name} needs ${plural}; agent ${caller.id} does not hold ${tags.length === 1 ? 'it' : 'them'}.`,
     {
-      hint: `ask an admin: repertoire grant ${caller.id} ${tags[0]}`,
+      hint: `ask an admin: repertoire grant ${caller.id} ${tags[0]} --reason "…"`,
       details: tags.map((tag) => ({ rule: 'permission', expected: tag })),
     },
   )

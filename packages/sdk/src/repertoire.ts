@@ -1,4 +1,5 @@
 import type { CallBody, Declared, Meta, ResolvedSet, Self, SkillDetail, SkillList, SkillListItem } from '@repertoire/contract/sdk'
+import { RepertoireError } from './repertoire-error.ts'
 import { createTransport, type RequestOptions, type Transport } from './transport.ts'
 
 /** How an agent reaches its registry. */
@@ -23,6 +24,9 @@ export type ListOptions = { readonly view?: 'names' | 'summary' | 'full'; readon
 /** How a call is made, beside its arguments. Times are milliseconds. */
 export type CallOptions = {
   readonly range?: string
+  /** In place of the client's own session or tenant. */
+  readonly session?: string
+  readonly tenant?: string
   readonly expectVersion?: string
   readonly dryRun?: boolean
   readonly timeoutMs?: number
@@ -78,7 +82,7 @@ export class Repertoire {
 
   /** One skill: manifest, instructions, schemas, and why this version. */
   async describe(name: string, range?: string): Promise<SkillDetail> {
-    return (await this.transport.send<SkillDetail>('GET', `/v1/skills/${encodeURIComponent(name)}`, { query: { range } })).data
+    return (await this.transport.send<SkillDetail>('GET', `/v1/skills/${segment(name)}`, { query: { range } })).data
   }
 
   /** What each range resolves to, all at one revision: a lock. */
@@ -97,6 +101,8 @@ export class Repertoire {
       arguments: args,
       range: options.range,
       expect_version: options.expectVersion,
+      session: options.session,
+      tenant: options.tenant,
       dry_run: options.dryRun,
       timeout_ms: options.timeoutMs,
       max_result_bytes: options.maxResultBytes,
@@ -110,7 +116,7 @@ export class Repertoire {
       timeoutMs: options.timeoutMs === undefined ? 310_000 : options.timeoutMs + 10_000,
       headers: options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey },
     }
-    const { data, meta } = await this.transport.send<T>('POST', `/v1/skills/${encodeURIComponent(name)}/calls`, request)
+    const { data, meta } = await this.transport.send<T>('POST', `/v1/skills/${segment(name)}/calls`, request)
     return { data, meta }
   }
 
@@ -118,6 +124,19 @@ export class Repertoire {
   async self(): Promise<Self> {
     return (await this.transport.send<Self>('GET', '/v1/agents/self')).data
   }
+}
+
+// An address has no way to write these as a name: they would climb to another route.
+function segment(name: string): string {
+  if (name !== '' && name !== '.' && name !== '..') return encodeURIComponent(name)
+  throw new RepertoireError({
+    code: 'SKILL_NOT_FOUND',
+    origin: 'registry',
+    effect: 'none',
+    next: 'fix_input',
+    message: `${JSON.stringify(name)} is not a skill's name.`,
+    status: 0,
+  })
 }
 
 function present<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {

@@ -54,6 +54,7 @@ export function createTransport({ url, headers, timeoutMs, fetch: send }: Transp
       text = await response.text()
     } catch (error) {
       if (options.signal?.aborted === true) throw error
+      if (isRefusedHere(error)) throw unsendable()
       throw unreachable(base, method, timeout.aborted)
     }
     if (response.status === 304 && known !== undefined) return known.answer as Answer<T>
@@ -76,6 +77,24 @@ export function createTransport({ url, headers, timeoutMs, fetch: send }: Transp
       }
     },
   }
+}
+
+// A header that no request can carry is found out before anything is sent.
+function isRefusedHere(error: unknown): boolean {
+  return error instanceof TypeError && error.cause === undefined
+}
+
+function unsendable(): RepertoireError {
+  const message = 'The request cannot be sent: the address, the key, or a session or tenant holds characters that a header cannot carry.'
+  return new RepertoireError({
+    code: 'UNSENDABLE',
+    origin: 'network',
+    effect: 'none',
+    next: 'fix_input',
+    message,
+    hint: 'use plain ASCII there',
+    status: 0,
+  })
 }
 
 function open<T>(text: string, status: number): Answer<T> {

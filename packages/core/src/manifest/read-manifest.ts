@@ -85,7 +85,7 @@ function fillIn(
   const nested = typeof metadata === 'object' && metadata !== null ? (metadata as Record<string, unknown>)['version'] : undefined
   const used: { version?: string; permission?: readonly string[] } = {}
   const path = value['version'] === undefined && nested !== undefined ? ['metadata', 'version'] : ['version']
-  const written = value['version'] ?? nested
+  const written = value['version'] ?? usableOrDefault(nested, defaults, { root, findings })
   if (written === undefined && defaults.version !== undefined) used.version = defaults.version
   value['version'] = written ?? defaults.version
   if (value['permission'] === undefined && defaults.permission !== undefined) {
@@ -98,6 +98,23 @@ function fillIn(
     if (verdict.ok) value['version'] = verdict.version.version
   }
   return used
+}
+
+// Elsewhere `metadata.version` is free text such as "1.0". Whoever imports cannot edit it, and has said what to take instead.
+function usableOrDefault(
+  nested: unknown,
+  defaults: BundleDefaults,
+  { root, findings }: { readonly root: Located; readonly findings: Finding[] },
+): unknown {
+  if (typeof nested !== 'string' || defaults.version === undefined || readVersion(nested).ok) return nested
+  findings.push({
+    level: 'warning',
+    file,
+    line: lineOf(root, ['metadata', 'version']),
+    message: `metadata.version ${JSON.stringify(nested.slice(0, 40))} is not semver; the default ${defaults.version} is taken instead`,
+    fix: null,
+  })
+  return undefined
 }
 
 // Scalars arrive as text; these keys mean something else than text.

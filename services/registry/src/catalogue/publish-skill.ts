@@ -1,5 +1,15 @@
 import type { Finding, Published } from '@repertoire/contract'
-import { checkBundle, hasRole, Refusal, requireRole, type BundleDefaults, type BundleFiles, type Caller } from '@repertoire/core'
+import {
+  checkBundle,
+  hasRole,
+  nameKey,
+  Refusal,
+  requireRole,
+  type BundleCheck,
+  type BundleDefaults,
+  type BundleFiles,
+  type Caller,
+} from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { refuseFindings } from './manifest-refusal.ts'
 import { storeVersion } from './store-version.ts'
@@ -19,7 +29,10 @@ export async function publishSkill(deps: Deps, caller: Caller, input: PublishInp
   if (input.allowSimilarName && !hasRole(caller, 'admin'))
     throw new Refusal('ROLE_REQUIRED', 'Only an admin may insist on a look-alike name.', { hint: 'choose another name' })
   const check = checkBundle({ files: input.files, defaults: input.defaults, folder: input.folder, folderMismatch: 'warning' })
-  const findings: Finding[] = [...check.findings, ...(check.toProve === undefined ? [] : await deps.proveSchemas(check.toProve))]
+  const findings: Finding[] = [
+    ...check.findings,
+    ...(check.toProve === undefined || isKnown(deps, check) ? [] : await deps.proveSchemas(check.toProve)),
+  ]
   const { checked } = check
   if (checked === undefined || findings.some((finding) => finding.level === 'error'))
     throw refuseFindings('INVALID_MANIFEST', check.name, findings)
@@ -38,4 +51,10 @@ export async function publishSkill(deps: Deps, caller: Caller, input: PublishInp
     created: stored.created,
     report: { findings },
   }
+}
+
+// The same bytes were proved when they were published.
+function isKnown(deps: Deps, { checked }: BundleCheck): boolean {
+  if (checked === undefined) return false
+  return deps.snapshot().skills.get(nameKey(checked.manifest.name))?.byVersion.get(checked.manifest.version)?.digest === checked.digest
 }

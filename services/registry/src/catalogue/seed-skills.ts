@@ -4,8 +4,8 @@ import type { Deps } from '../ports.ts'
 import { releaseIn } from './release-in.ts'
 import { storeVersion } from './store-version.ts'
 
-/** One folder of `skills/`, and the files it holds. */
-export type SkillFolder = { readonly folder: string; readonly files: BundleFiles }
+/** One folder of `skills/`: the files it holds, and what could not be read of it. */
+export type SkillFolder = { readonly folder: string; readonly files: BundleFiles; readonly findings: readonly Finding[] }
 
 /** What became of one folder. */
 export type SeedReport = {
@@ -34,7 +34,11 @@ export async function seedSkills(deps: Deps, { folders, releaseNew }: SeedInput)
         ? undefined
         : deps.snapshot().skills.get(nameKey(check.checked.manifest.name))?.byVersion.get(check.checked.manifest.version)
     const isUnchanged = known !== undefined && known.digest === check.checked?.digest && known.source === 'folder'
-    const findings = [...check.findings, ...(check.toProve === undefined || isUnchanged ? [] : await deps.proveSchemas(check.toProve))]
+    const findings = [
+      ...folder.findings,
+      ...check.findings,
+      ...(check.toProve === undefined || isUnchanged ? [] : await deps.proveSchemas(check.toProve)),
+    ]
     const report = { folder: folder.folder, name: check.name, version: check.checked?.manifest.version, findings, message: undefined }
     if (check.checked === undefined || findings.some((finding) => finding.level === 'error')) reports.push({ ...report, result: 'refused' })
     else if (isUnchanged) reports.push({ ...report, result: 'unchanged' })

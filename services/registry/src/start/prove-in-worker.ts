@@ -1,5 +1,5 @@
 import type { Finding } from '@repertoire/contract'
-import type { SchemasToProve } from '@repertoire/core'
+import { Refusal, type SchemasToProve } from '@repertoire/core'
 import { Worker } from 'node:worker_threads'
 
 /** Proves schemas away from the event loop. */
@@ -44,16 +44,7 @@ export function createProver(): Prover {
   }
   return {
     prove: async (schemas) => {
-      if (waiting >= maxWaiting)
-        return [
-          {
-            level: 'error',
-            file: schemas.input.file,
-            line: null,
-            message: 'too many schemas wait to be compiled',
-            fix: 'publish again in a moment',
-          },
-        ]
+      if (waiting >= maxWaiting) throw new Refusal('BUSY', 'Too many schemas wait to be compiled.', { headers: { 'Retry-After': '2' } })
       waiting += 1
       const mine = turn.then(() => proveNow(schemas))
       turn = mine.catch(() => undefined)
