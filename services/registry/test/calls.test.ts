@@ -90,6 +90,7 @@ describe('POST /v1/skills/{name}/calls', () => {
       ['^1', '^2'].map((range) => call('query-order', { arguments: { order_id: '1' } }, { 'repertoire-requires': `query-order@${range}` })),
     )
     expect(replies.map((reply) => reply.body.meta.version)).toEqual(['1.0.0', '2.0.0'])
+    expect(await Promise.all(replies.map(async (reply) => (await rowOf(reply))['requested_range']))).toEqual(['^1', '^2'])
   })
   it('200: what an instance declared binds its calls, and a call only narrows it', async () => {
     const bound = await registry.agent('bound')

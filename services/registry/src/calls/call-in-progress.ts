@@ -77,7 +77,7 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
       parent_call_id: body.parent_call_id ?? null,
       playbook: null,
       skill: admission?.skill.name ?? name.slice(0, 64),
-      requested_range: body.range?.slice(0, 256) ?? null,
+      requested_range: (admission?.ranges.map((range) => range.text).join(' ') ?? body.range)?.slice(0, 1024) ?? null,
       version: admission?.resolved.version.version ?? null,
       version_digest: admission?.resolved.version.digest ?? null,
       via: admission?.resolved.via ?? null,
