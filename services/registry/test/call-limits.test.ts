@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Reply } from './support/test-client.ts'
+import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
+
+let registry: TestRegistry
+let key: string
+const call = (name: string, body: object = {}): Promise<Reply> => registry.send('POST', `/v1/skills/${name}/calls`, { key, body })
+
+beforeAll(async () => {
+  registry = await openTestRegistry()
+  await registry.publish({ name: 'write-note', front: 'permission: []\neffects: once\ntimeout_ms: 500' })
+  await registry.release('write-note', '1.0.0')
+  key = await registry.agent('caller')
+})
+beforeEach(() => registry.execute(() => ({ kind: 'result', json: Buffer.from('{}') })))
+afterAll(() => registry.close())
+
+describe('what bounds a call', () => {
+  it('believes a runner that watched: a skill that was refused before anything was done had no effect', async () => {
+    for (const [effect, told] of [
+      ['none', 'none'],
+      ['possible', 'possible'],
+      ['unknown', 'possible'],
+    ] as const) {
+      registry.execute(() => ({
+        kind: 'skill_error',
+        code: 'RECIPIENT_NOT_ALLOWED',
+        message: 'No.',
+        retryable: false,
+        details: [],
+        effect,
+      }))
+      expect((await call('write-note', {})).body.error?.effect).toBe(told)
+    }
+  })
+  it('cuts at what the manifest says, unless the call says otherwise', async () => {
+    await registry.publish({ name: 'talk-a-lot', front: 'permission: []\neffects: read\nmax_result_bytes: 1024' })
+    await registry.release('talk-a-lot', '1.0.0')
+    registry.execute(() => ({ kind: 'result', json: Buffer.from(JSON.stringify({ t: 'x'.repeat(3000) })) }))
+    const cut = await call('talk-a-lot', {})
+    const whole = await call('talk-a-lot', { max_result_bytes: 4096 })
+    expect([cut.body.data, cut.body.meta.truncated !== undefined, whole.body.meta.truncated]).toEqual([null, true, undefined])
+  })
+  it('passes the shorter of both deadlines on', async () => {
+    await call('write-note', { timeout_ms: 50 })
+    await call('write-note', { timeout_ms: 9000 })
+    expect(registry.executions.slice(-2).map((execution) => execution.timeoutMs)).toEqual([50, 500])
+  })
+})
+
+describe('code that came through the API', () => {
+  it('503 CAGE_MISSING: is not run unless the operator says so', async () => {
+    const strict = await openTestRegistry({ settings: { replica: 'strict', allowUnsandboxed: false, installSecret: new Uint8Array(32) } })
+    try {
+      await strict.publish({ name: 'stranger' })
+      await strict.release('stranger', '1.0.0')
+      const reply = await strict.send('POST', '/v1/skills/stranger/calls', { body: {} })
+      expect([reply.status, reply.body.error?.code, strict.executions]).toEqual([503, 'CAGE_MISSING', []])
+    } finally {
+      await strict.close()
+    }
+  })
+  it('200: when the operator said so, the answer and the row say it too', async () => {
+    const reply = await call('write-note', {})
+    expect([
+      (await registry.send('GET', `/v1/calls/${reply.body.meta.call_id}`)).body.data.executor,
+      reply.body.meta.warnings.map((warning) => warning.code),
+    ]).toEqual(['code-unsandboxed', ['unbounded_range', 'unsandboxed']])
+  })
+})
