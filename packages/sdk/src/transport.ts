@@ -102,28 +102,24 @@ function open<T>(text: string, status: number): Answer<T> {
   try {
     envelope = JSON.parse(text) as Envelope<T>
   } catch {
-    throw new RepertoireError({
-      code: 'NOT_A_REGISTRY',
-      origin: 'network',
-      effect: 'possible',
-      next: 'ask_human',
-      message: 'What answered does not speak as a registry does.',
-      hint: 'check the address',
-      status,
-    })
+    throw notARegistry(status)
   }
   if (envelope.ok) return { data: envelope.data, meta: envelope.meta, status }
-  if (envelope.error === undefined || envelope.error === null)
-    throw new RepertoireError({
-      code: 'NOT_A_REGISTRY',
-      origin: 'network',
-      effect: 'possible',
-      next: 'ask_human',
-      message: 'What answered does not speak as a registry does.',
-      hint: 'check the address',
-      status,
-    })
+  if (envelope.error === undefined || envelope.error === null) throw notARegistry(status)
   throw new RepertoireError({ ...envelope.error, status, meta: envelope.meta })
+}
+
+function notARegistry(status: number): RepertoireError {
+  const message = 'What answered does not speak as a registry does.'
+  return new RepertoireError({
+    code: 'NOT_A_REGISTRY',
+    origin: 'network',
+    effect: 'possible',
+    next: 'ask_human',
+    message,
+    hint: 'check the address',
+    status,
+  })
 }
 
 function unreachable(base: string, method: string, isLate: boolean): RepertoireError {
