@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -134,6 +135,21 @@ describe('a registry as a process', () => {
     )
     expect(postmaster).toBe('gone')
   })
+  it('comes back by itself when its Postgres is killed', async () => {
+    const data = environment['REPERTOIRE_DATA_DIR'] ?? ''
+    registry = await startProcess(environment)
+    const pid = Number((await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+    process.kill(pid, 'SIGKILL')
+    const started = performance.now()
+    let status = 0
+    while (status !== 200 && performance.now() - started < 30_000) {
+      status = (await running().send('POST', '/v1/skills/echo-back/calls', { arguments: {} })).status
+      if (status !== 200) expect(status).toBe(503)
+    }
+    console.log(`calls are answered again ${Math.round(performance.now() - started)} ms after Postgres was killed`)
+    expect(status).toBe(200)
+    expect(await running().end('SIGTERM')).toBe(0)
+  })
 })
 
 describe('a start that cannot be', () => {
@@ -159,6 +175,27 @@ describe('a start that cannot be', () => {
       output:
         'repertoire: Could not reach the Postgres of DATABASE_URL (127.0.0.1:1/db): is it running, and is the address right? (ECONNREFUSED)\n',
     })
+  })
+  it('is no more in the way of the next one than if it had not begun', async () => {
+    const data = join(folder.path, 'cut-short')
+    const settings = { REPERTOIRE_DATA_DIR: data, REPERTOIRE_SKILLS_DIR: join(folder.path, 'skills'), REPERTOIRE_PORT: '0' }
+    for (const afterMs of [150, 400, 700, 1000, 1300, 1700]) {
+      const child = spawn(process.execPath, ['services/registry/dist/main.js'], {
+        cwd: houseDir,
+        env: { PATH: process.env['PATH'] ?? '', ...settings },
+        stdio: 'ignore',
+      })
+      await new Promise((resolve) => setTimeout(resolve, afterMs))
+      child.kill('SIGKILL')
+      await new Promise((resolve) => child.once('exit', resolve))
+    }
+    const started = await startProcess(settings)
+    expect(
+      (await started.send('GET', '/v1/skills')).body.data.items.map(
+        (skill: { name: string; version: string }) => `${skill.name} ${skill.version}`,
+      ),
+    ).toContain('echo-back 1.0.0')
+    expect(await started.end('SIGTERM')).toBe(0)
   })
   it('refuses a weak install secret', async () => {
     await mkdir(join(folder.path, 'weak', 'secrets'), { recursive: true })

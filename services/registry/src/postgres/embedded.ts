@@ -1,24 +1,31 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { chown, chmod, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, stat } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { dirname, join, parse } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findBinaries, type PostgresBinaries } from './binaries.ts'
-import { isAlive, livePostmaster } from './postmaster.ts'
+import { findBinaries } from './binaries.ts'
+import { exists, initialise, launch, stopPostmaster, type Launch } from './cluster.ts'
+import { isAlive, livePostmaster, type Postmaster } from './postmaster.ts'
 import { serverUser, type ServerUser } from './server-user.ts'
 
 /** A Postgres of our own, its address, and whether it was running already. */
-export type EmbeddedPostgres = { readonly url: string; readonly adopted: boolean; readonly pid: number; readonly stop: () => Promise<void> }
+export type EmbeddedPostgres = { readonly url: string; readonly adopted: boolean; readonly stop: () => Promise<void> }
 
-/** How the server is run. `fast` gives up durability, for tests. */
-export type EmbeddedOptions = { readonly dataDir: string; readonly fast?: boolean }
+/** How the server is run. `fast` gives up durability, for tests; `onTrouble` hears when it died and is started again. */
+export type EmbeddedOptions = {
+  readonly dataDir: string
+  readonly fast?: boolean
+  readonly onTrouble?: (what: string, error?: unknown) => void
+}
 
-const startDeadlineMs = 30_000
-const stopDeadlineMs = 6000
+const adoptDeadlineMs = 30_000
+const watchMs = 500
 
-/** Starts Postgres under a data directory, or adopts the one that a killed process left running there. */
-export async function startEmbeddedPostgres({ dataDir, fast = false }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+/** Starts Postgres under a data directory, or adopts the one that a killed process left running there, and keeps it running. */
+export async function startEmbeddedPostgres({
+  dataDir,
+  fast = false,
+  onTrouble = () => undefined,
+}: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const user = serverUser()
   const clusterDir = join(dataDir, 'postgres')
   const secretFile = join(dataDir, 'secrets', 'postgres')
@@ -27,92 +34,56 @@ export async function startEmbeddedPostgres({ dataDir, fast = false }: EmbeddedO
   // The server's user has to pass through the data directory; what is secret in it has a mode of its own.
   await chmod(dataDir, user === undefined ? 0o700 : 0o711)
   if (user !== undefined) await refuseClosedParents(dataDir, user)
-  const running = await livePostmaster(clusterDir)
-  if (running !== undefined) {
-    const password = (await readFile(secretFile, 'utf8')).trim()
-    return { url: urlOf(running.port, password), adopted: true, pid: running.pid, stop: () => stopPostmaster(running.pid, clusterDir) }
-  }
   const binaries = await findBinaries(user)
-  if (!(await exists(join(clusterDir, 'PG_VERSION')))) await initialise({ binaries, clusterDir, secretFile, user })
+  const running = await readyPostmaster(clusterDir)
+  if (running === undefined && !(await exists(join(clusterDir, 'PG_VERSION')))) await initialise({ binaries, clusterDir, secretFile, user })
   const password = (await readFile(secretFile, 'utf8')).trim()
-  const port = await freePort()
-  const pid = await launch({ binaries, clusterDir, user, port, fast })
-  return { url: urlOf(port, password), adopted: false, pid, stop: () => stopPostmaster(pid, clusterDir) }
+  const port = running?.port ?? (await freePort())
+  const start: Launch = { binaries, clusterDir, user, port, fast }
+  const keeper = keepRunning(running?.pid ?? (await launch(start)), start, onTrouble)
+  return { url: urlOf(port, password), adopted: running !== undefined, stop: keeper.stop }
 }
 
-type Cluster = { readonly binaries: PostgresBinaries; readonly clusterDir: string; readonly user: ServerUser | undefined }
-
-async function initialise({ binaries, clusterDir, secretFile, user }: Cluster & { readonly secretFile: string }): Promise<void> {
-  // A half-made cluster is what an interrupted first start leaves; nothing was ever stored in it.
-  await rm(clusterDir, { recursive: true, force: true })
-  await mkdir(clusterDir, { mode: 0o700 })
-  const password = randomBytes(24).toString('base64url')
-  const passwordFile = `${clusterDir}.password`
-  await writeFile(passwordFile, password, { mode: 0o600 })
-  if (user !== undefined) {
-    await chown(clusterDir, user.uid, user.gid)
-    await chown(passwordFile, user.uid, user.gid)
+/** The server that is running and takes connections; one that is on its way up or down is waited for. */
+async function readyPostmaster(clusterDir: string): Promise<Postmaster | undefined> {
+  const deadline = Date.now() + adoptDeadlineMs
+  for (;;) {
+    const found = await livePostmaster(clusterDir)
+    if (found === undefined || found.isReady) return found
+    if (Date.now() > deadline)
+      throw new Error(
+        `The Postgres of ${clusterDir} (process ${found.pid}) has been neither up nor down for ${adoptDeadlineMs / 1000} s: end it, then start again.`,
+      )
+    await sleep(50)
   }
-  const made = spawnSync(
-    binaries.initdb,
-    ['-D', clusterDir, '-U', 'repertoire', '--pwfile', passwordFile, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'],
-    { ...identity(user), encoding: 'utf8', timeout: 60_000 },
-  )
-  await rm(passwordFile, { force: true })
-  if (made.status !== 0) {
-    await rm(clusterDir, { recursive: true, force: true })
-    throw new Error(
-      `Postgres could not make its data directory ${clusterDir}: ${(made.stderr || String(made.error ?? '')).trim().split('\n').slice(-3).join(' ')}`,
-    )
-  }
-  await writeFile(secretFile, password, { mode: 0o600 })
 }
 
-type Launch = Cluster & { readonly port: number; readonly fast: boolean }
-
-async function launch({ binaries, clusterDir, user, port, fast }: Launch): Promise<number> {
-  const log = await open(join(dirname(clusterDir), 'postgres.log'), 'a', 0o600)
-  const settings = [
-    'listen_addresses=127.0.0.1',
-    `port=${port}`,
-    'unix_socket_directories=',
-    'max_connections=200',
-    'shared_buffers=128MB',
-    'wal_level=replica',
-    'password_encryption=scram-sha-256',
-    'timezone=UTC',
-    'log_timezone=UTC',
-    ...(fast ? ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'] : []),
-  ]
-  const child = spawn(binaries.postgres, ['-D', clusterDir, ...settings.flatMap((setting) => ['-c', setting])], {
-    ...identity(user),
-    detached: true,
-    stdio: ['ignore', log.fd, log.fd],
-  })
-  let failure: string | undefined
-  child.once('error', (error) => (failure = error.message))
-  child.once('exit', (code) => (failure ??= `it ended with code ${code}`))
-  child.unref()
-  await log.close()
-  const deadline = Date.now() + startDeadlineMs
-  while (Date.now() < deadline) {
-    if (failure !== undefined) break
-    const running = await livePostmaster(clusterDir)
-    if (running !== undefined && running.isReady && running.pid === child.pid) return running.pid
-    await sleep(25)
+// A server that was killed is started again at the same port, so that its address stays good.
+function keepRunning(
+  firstPid: number,
+  start: Launch,
+  onTrouble: (what: string, error?: unknown) => void,
+): { readonly stop: () => Promise<void> } {
+  let pid = firstPid
+  let starting: Promise<void> | undefined
+  const look = (): void => {
+    if (starting !== undefined || isAlive(pid)) return
+    onTrouble('the embedded Postgres ended; it is started again')
+    starting = launch(start)
+      .then(
+        (started) => void (pid = started),
+        (error: unknown) => onTrouble('the embedded Postgres could not be started again yet', error),
+      )
+      .finally(() => (starting = undefined))
   }
-  const tail = (await readFile(join(dirname(clusterDir), 'postgres.log'), 'utf8').catch(() => '')).trim().split('\n').slice(-3).join(' | ')
-  throw new Error(`Postgres did not start (${failure ?? `not ready after ${startDeadlineMs / 1000} s`}): ${tail}`)
-}
-
-async function stopPostmaster(pid: number, clusterDir: string): Promise<void> {
-  // SIGINT is the fast shutdown: sessions are ended, everything committed stays.
-  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
-    if (!isAlive(pid)) return
-    process.kill(pid, signal)
-    const deadline = Date.now() + stopDeadlineMs
-    while (Date.now() < deadline && isAlive(pid) && (await exists(join(clusterDir, 'postmaster.pid')))) await sleep(20)
-    if (!(await exists(join(clusterDir, 'postmaster.pid')))) return
+  const timer = setInterval(look, watchMs)
+  timer.unref()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await starting
+      await stopPostmaster(pid, start.clusterDir)
+    },
   }
 }
 
@@ -130,28 +101,8 @@ async function refuseClosedParents(dataDir: string, user: ServerUser): Promise<v
   }
 }
 
-function identity(user: ServerUser | undefined): {
-  readonly uid?: number
-  readonly gid?: number
-  readonly cwd: string
-  readonly env: NodeJS.ProcessEnv
-} {
-  return {
-    ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
-    cwd: '/',
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-  }
-}
-
 function urlOf(port: number, password: string): string {
   return `postgres://repertoire:${password}@127.0.0.1:${port}/postgres`
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 async function freePort(): Promise<number> {

@@ -54,7 +54,10 @@ async function start(config: Config, undo: (() => Promise<unknown> | void)[], un
   const directory = await takeDataDirectory(config.dataDir)
   undo.push(directory.release)
   const installSecret = await readInstallSecret(config.secretFile)
-  const embedded = config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : undefined
+  const embedded =
+    config.databaseUrl === undefined
+      ? await startEmbeddedPostgres({ dataDir: config.dataDir, onTrouble: (what, error) => logger.warn({ err: error }, what) })
+      : undefined
   if (embedded !== undefined) undo.push(embedded.stop)
   const url = config.databaseUrl ?? embedded?.url ?? ''
   const runnerStarting = startRunner(config, logger)
