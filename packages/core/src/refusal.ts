@@ -1,10 +1,12 @@
-import type { Detail, ErrorCode, ErrorEffect } from '@repertoire/contract'
+import { errorCatalogue, type Detail, type ErrorCode, type ErrorEffect, type ErrorNext } from '@repertoire/contract'
 
 /** What a refusal may carry beside its code and sentence. */
 export type RefusalExtras = {
   readonly hint?: string
   readonly details?: readonly Detail[]
   readonly effect?: ErrorEffect
+  /** What to do next, where it is not what the code's row of the catalogue says. */
+  readonly next?: ErrorNext
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -14,6 +16,7 @@ export class Refusal extends Error {
   readonly hint: string | undefined
   readonly details: readonly Detail[]
   readonly effect: ErrorEffect
+  readonly next: ErrorNext
   readonly headers: Readonly<Record<string, string>>
 
   constructor(code: ErrorCode, message: string, extras: RefusalExtras = {}) {
@@ -23,6 +26,7 @@ export class Refusal extends Error {
     this.hint = extras.hint
     this.details = extras.details ?? []
     this.effect = extras.effect ?? 'none'
+    this.next = extras.next ?? errorCatalogue[code].next
     this.headers = extras.headers ?? {}
   }
 }

@@ -80,6 +80,9 @@ describe('a bundle', () => {
     ['brackets without end', front(`${good}\nauthor: ${'['.repeat(5000)}`), 'SKILL.md:'],
     ['a bidirectional control', front(`${good}\nauthor: a\u202Eb`), 'SKILL.md:6 it contains U+202E, a bidirectional control'],
     ['an invisible character', front(`${good}\nauthor: a\u200Bb`), 'SKILL.md:6 it contains U+200B'],
+    ['a hidden character written as an escape', front(`${good}\nauthor: "a\\u202Eb"`), 'SKILL.md:6 it contains U+202E'],
+    ['U+0000 written as an escape', front(`${good}\nmystery: "a\\0b"`), 'SKILL.md:6 it contains U+0000'],
+    ['half a character written as an escape', front(`${good}\nsummary: "a\\ud800b"`), 'SKILL.md:6 it contains'],
     ['effects that are none', front(`${good}\neffects: sometimes`), 'SKILL.md:6 effects is not right'],
     ['a tag in capitals', front('version: 1.0.0\npermission: [FS]'), 'SKILL.md:5 permission.0 is not right'],
   ])('is refused with %s', (_, skillMd, expected) => {
@@ -173,6 +176,18 @@ describe('the proof of schemas', () => {
     ],
   ])('refuses %s', (_, schema, expected) => {
     expect(prove(schema).join('\n')).toContain(expected)
+  })
+  it('takes unions that recurse for different types, and unique items that are plain or few', () => {
+    expect(
+      prove(
+        '{"type":"object","properties":{"x":{"$ref":"#/$defs/json"}},"$defs":{"json":{"anyOf":[{"type":"array","items":{"$ref":"#/$defs/json"}},{"type":"object","additionalProperties":{"$ref":"#/$defs/json"}},{"type":"string"}]}}}',
+      ),
+    ).toEqual([])
+    expect(
+      prove(
+        '{"type":"object","properties":{"a":{"type":"array","uniqueItems":true,"items":{"type":"string"}},"b":{"type":"array","uniqueItems":true,"maxItems":50}}}',
+      ),
+    ).toEqual([])
   })
   it('takes recursive schemas that reach values, draft-07, and patterns that are linear', () => {
     expect(prove('{"type":"object","properties":{"next":{"$ref":"#"},"tags":{"type":"array","items":{"pattern":"^(a|a)*$"}}}}')).toEqual([])

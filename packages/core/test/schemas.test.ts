@@ -49,7 +49,8 @@ describe('validation', () => {
 })
 
 describe('what is said of a violation', () => {
-  const explain = (schema: object, value: unknown): unknown[] => explainViolations(compileSchema(JSON.stringify(schema)).problemsOf(value))
+  const explain = (schema: object, value: unknown): unknown[] =>
+    explainViolations(compileSchema(JSON.stringify(schema)).problemsOf(value, 0))
   it('tells a missing and an unknown property as one rename', () => {
     expect(
       explain({ type: 'object', properties: { order_id: {} }, required: ['order_id'], additionalProperties: false }, { orderId: 1 }),
@@ -80,6 +81,15 @@ describe('what is said of a violation', () => {
         Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, n])),
       ),
     ).toHaveLength(10)
+  })
+  it('is found soon, however often a rule is broken', () => {
+    const schema = { type: 'object', properties: { v: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'boolean' }] } } } }
+    const started = performance.now()
+    expect(explain(schema, { v: Array.from({ length: 4000 }, () => 1) })).toHaveLength(10)
+    expect(performance.now() - started).toBeLessThan(4000)
+    expect(compileSchema(JSON.stringify(schema)).problemsOf({ v: Array.from({ length: 400_000 }, () => 1) }, 800_000).length).toBeLessThan(
+      10,
+    )
   })
   it('suggests the property that was meant', () => {
     expect(explain({ type: 'object', properties: { amount: {} }, additionalProperties: false }, { amout: 1 })).toEqual([

@@ -123,6 +123,8 @@ export type CallLog = {
   readonly append: (row: NewCallRow) => Promise<void>
   readonly find: (query: CallQuery) => Promise<readonly CallRow[]>
   readonly get: (callId: string) => Promise<CallRow | undefined>
+  /** Whether the last rows could not be written, a moment ago: then nothing is carried out that could not be logged. */
+  readonly isDown: () => boolean
   /** Rows that wait for their acknowledgement. */
   readonly waiting: () => number
 }
@@ -161,7 +163,7 @@ export type ExecutorResult =
     }
   | {
       readonly kind: 'failed'
-      readonly code: 'EXECUTOR_FAILED' | 'EXECUTOR_UNREACHABLE' | 'TIMEOUT' | 'BUSY' | 'CAGE_MISSING'
+      readonly code: 'EXECUTOR_FAILED' | 'EXECUTOR_UNREACHABLE' | 'TIMEOUT' | 'BUSY' | 'CAGE_MISSING' | 'INVALID_INPUT'
       readonly reason: string
       readonly message: string
       readonly details: readonly Detail[]

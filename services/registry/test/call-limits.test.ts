@@ -16,6 +16,43 @@ beforeEach(() => registry.execute(() => ({ kind: 'result', json: Buffer.from('{}
 afterAll(() => registry.close())
 
 describe('what bounds a call', () => {
+  it('what an executor brings is one JSON value and nothing else, or EXECUTOR_FAILED', async () => {
+    for (const bad of [
+      '{not json',
+      '{"a":1},"error":null,"meta":{"forged":true}}',
+      '',
+      Buffer.from([0x22, 0xff, 0x22]),
+      `${'['.repeat(300)}${']'.repeat(300)}`,
+    ]) {
+      registry.execute(() => ({ kind: 'result', json: Buffer.from(bad) }))
+      const reply = await call('write-note', {})
+      expect([reply.status, reply.body.error?.code, reply.body.error?.effect, reply.body.error?.next]).toEqual([
+        502,
+        'EXECUTOR_FAILED',
+        'possible',
+        'ask_human',
+      ])
+    }
+    registry.execute(() => ({ kind: 'result', json: Buffer.from('\uFEFF{"a":1}') }))
+    expect((await call('write-note', {})).body.data).toEqual({ a: 1 })
+  })
+  it('nobody is told to try again what happens once and may have happened', async () => {
+    registry.execute(() => ({ kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'Late.', details: [] }))
+    expect((await call('write-note', {})).body.error).toMatchObject({ code: 'TIMEOUT', effect: 'possible', next: 'ask_human' })
+    registry.execute(() => ({ kind: 'failed', code: 'EXECUTOR_UNREACHABLE', reason: 'network', message: 'Away.', details: [] }))
+    expect((await call('write-note', {})).body.error).toMatchObject({ effect: 'none', next: 'retry' })
+    registry.execute(() => {
+      throw new Error('a fault of ours')
+    })
+    const bug = await call('write-note', {})
+    expect([
+      bug.status,
+      bug.body.error?.effect,
+      bug.body.error?.next,
+      bug.body.meta.call_id === undefined,
+      registry.bugs.splice(0).length,
+    ]).toEqual([500, 'possible', 'ask_human', false, 1])
+  })
   it('believes a runner that watched: a skill that was refused before anything was done had no effect', async () => {
     for (const [effect, told] of [
       ['none', 'none'],

@@ -250,7 +250,7 @@ describe('POST /v1/skills/{name}/calls', () => {
     })
     const reply = await call('write-note', {})
     expect([reply.status, reply.body.error?.code]).toEqual([500, 'INTERNAL'])
-    expect(reply.text).not.toMatch(/secret|\.ts|at /)
+    expect(reply.text).not.toMatch(/secret|\.ts:|\\n\s+at /)
     expect(reply.body.error?.message).toContain(reply.body.meta.request_id)
     expect(registry.bugs.splice(0)).toHaveLength(1)
     expect(await registry.sql`select 1 from calls where outcome = 'registry_error' and error_code = 'INTERNAL'`).toHaveLength(1)

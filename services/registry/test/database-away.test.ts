@@ -39,6 +39,10 @@ describe('while the database is away', () => {
   })
   it('503 LOG_UNAVAILABLE: a call is not acknowledged, and says that it may have had its effect', async () => {
     const [reply, ms] = await timed(registry.send('POST', '/v1/skills/steady-one/calls', { key, body: {} }))
+    // For a moment after a failure nothing is carried out at all; then one call finds out whether it is over.
+    const atOnce = await registry.send('POST', '/v1/skills/write-one/calls', { key, body: {} })
+    expect([atOnce.body.error?.code, atOnce.body.error?.effect, registry.executions.length]).toEqual(['LOG_UNAVAILABLE', 'none', 1])
+    await new Promise((resolve) => setTimeout(resolve, 1100))
     const writing = await registry.send('POST', '/v1/skills/write-one/calls', { key, body: {} })
     expect([reply.status, reply.body.error?.code, reply.body.error?.effect, reply.body.data]).toEqual([
       503,

@@ -90,8 +90,30 @@ describe('the http executor', () => {
       message: 'None left.',
       retryable: true,
     })
-    answer(200, '{"ok":true,"data":{"a":1},"error":null}')
-    expect(brief(await http.execute(execution(post)))).toBe('{"a":1}')
+    answer(200, '{"ok":true, "data" : {"n":12345678901234567890,"z":1.0, "t":"}\\""} ,"error":null}')
+    expect(brief(await http.execute(execution(post)))).toBe('{"n":12345678901234567890,"z":1.0, "t":"}\\""}')
+  })
+  it('never leaves the path it declares, nor lets an argument take the place of a fixed parameter', async () => {
+    let asked = 0
+    handler = (_, response) => {
+      asked += 1
+      response.end('{}')
+    }
+    for (const [path, args] of [
+      ['/orders/{id}/{sub}', { id: '..', sub: 'admin' }],
+      ['/orders/{id}', { id: '.' }],
+      ['/orders/{id}', { id: '' }],
+      ['/orders/{id}', {}],
+      ['/search?tenant=acme', { tenant: 'evil' }],
+    ] as const) {
+      expect([path, brief(await http.execute(execution({ path, method: 'GET' }, { arguments: args })))]).toEqual([
+        path,
+        'INVALID_INPUT path_argument',
+      ])
+    }
+    expect(asked).toBe(0)
+    await http.execute(execution({ path: '/search?tenant=acme', method: 'GET' }, { arguments: { q: '../x' } }))
+    expect(asked).toBe(1)
   })
   it('says what went wrong: status, not JSON, redirect, too large, late, unreachable, a credential that is not there', async () => {
     const results: unknown[] = []

@@ -1,4 +1,5 @@
 import { limits } from '@repertoire/contract'
+import { findUnsafeCharacter } from './text-safety.ts'
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Node, type Pair, type ParsedNode } from 'yaml'
 
 /** A value of the front matter and the line it stands on. */
@@ -84,7 +85,10 @@ function locate(node: Node | null, walk: Walk): Located {
     walk.problems.push({ line, message: 'anchors and aliases are not taken', fix: 'write the value out where it is used' })
   if (node.tag !== undefined && !/^tag:yaml\.org,2002:(str|map|seq)$/.test(node.tag))
     walk.problems.push({ line, message: `the YAML tag ${node.tag} is not taken`, fix: 'remove the tag' })
-  if (isScalar(node)) return { value: scalarValue(node.value, node.type, walk.path), line, children }
+  if (isScalar(node)) {
+    refuseHidden(node.value, line, walk.problems)
+    return { value: scalarValue(node.value, node.type, walk.path), line, children }
+  }
   if (isSeq(node)) {
     const items = node.items.map((item, index) => {
       const child = locate(item as Node, { ...walk, path: [...walk.path, String(index)] })
@@ -98,6 +102,7 @@ function locate(node: Node | null, walk: Walk): Located {
   for (const pair of node.items as Pair<Node, Node | null>[]) {
     const key = isScalar(pair.key) ? String(pair.key.value) : ''
     const keyLine = walk.lineAt((pair.key as ParsedNode).range[0])
+    refuseHidden(key, keyLine, walk.problems)
     if (reserved.has(key)) {
       walk.problems.push({ line: keyLine, message: `the key ${key} is not taken`, fix: 'choose another name' })
       continue
@@ -107,6 +112,12 @@ function locate(node: Node | null, walk: Walk): Located {
     value[key] = child.value
   }
   return { value, line, children }
+}
+
+// An escape such as "\u202e" hides from a look at the file what the model will read.
+function refuseHidden(value: unknown, line: number, problems: FrontMatterProblem[]): void {
+  const unsafe = typeof value === 'string' ? findUnsafeCharacter(value) : undefined
+  if (unsafe !== undefined) problems.push({ line, message: `it contains ${unsafe.codePoint}, ${unsafe.what}`, fix: 'remove the character' })
 }
 
 // Arguments and results are JSON values; everything else stays the text its author wrote, so that 1.10 stays 1.10.

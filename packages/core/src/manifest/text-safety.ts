@@ -3,6 +3,7 @@ export type UnsafeCharacter = { readonly codePoint: string; readonly line: numbe
 
 /** The first character of a text that hides or disguises what a reader sees; undefined when there is none. */
 export function findUnsafeCharacter(text: string): UnsafeCharacter | undefined {
+  if (!text.isWellFormed()) return { codePoint: 'a lone surrogate', line: 1, what: 'half of a character' }
   for (const match of text.matchAll(suspect)) {
     const point = match[0].codePointAt(0) ?? 0
     const before = text.slice(Math.max(0, match.index - 2), match.index)

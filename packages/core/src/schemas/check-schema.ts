@@ -3,6 +3,7 @@ import { RE2JS } from 're2js'
 import { scanJson } from '../json/scan.ts'
 import { findSuspiciousWording, findUnsafeCharacter } from '../manifest/text-safety.ts'
 import { lineOfJsonError, lineOfPath } from './locate.ts'
+import { checkBranchingRecursion } from './branching-recursion.ts'
 import { checkReferences, type Refuse } from './references.ts'
 
 /** A JSON Schema that passed every check that needs no compiler. */
@@ -56,6 +57,7 @@ export function checkSchema(file: string, bytes: Uint8Array): CheckedSchema {
   if (walk.count.properties > maxProperties)
     refuse([], `the schema declares ${walk.count.properties} properties`, `keep it to ${maxProperties}`)
   if (findings.every((finding) => finding.level !== 'error')) checkReferences(root, refuse)
+  if (findings.every((finding) => finding.level !== 'error')) checkBranchingRecursion(root, refuse)
   return { schema: findings.some((finding) => finding.level === 'error') ? undefined : root, findings }
 }
 
@@ -88,22 +90,39 @@ function visit(node: unknown, path: readonly string[], walk: Walk): void {
     const here = [...path, key]
     if (reserved.has(key)) walk.refuse(here, `the name ${key} is not taken in a schema`, 'choose another name')
     if (parent === 'patternProperties') checkPattern(key, here, walk)
-    if (!isNameMap) checkKeyword({ key, value }, here, walk)
+    if (!isNameMap) checkKeyword({ key, value, parent: node as Record<string, unknown> }, here, walk)
     if (key === 'enum' || key === 'const' || key === 'default' || key === 'examples') continue
     visit(value, here, walk)
   }
 }
 
-function checkKeyword({ key, value }: { readonly key: string; readonly value: unknown }, path: readonly string[], walk: Walk): void {
+function checkKeyword(
+  { key, value, parent }: { readonly key: string; readonly value: unknown; readonly parent: Record<string, unknown> },
+  path: readonly string[],
+  walk: Walk,
+): void {
   if (key === '$async') walk.refuse(path, '$async schemas are not taken: their validation answers with a promise', 'remove $async')
   if ((key === '$ref' || key === '$dynamicRef') && typeof value === 'string' && !value.startsWith('#'))
     walk.refuse(path, `the reference ${value.slice(0, 80)} leaves the schema`, 'copy what it names into $defs and refer to #/$defs/…')
   if (key === '$id' && path.length > 1) walk.refuse(path, 'a nested $id changes what references mean', 'remove it')
+  if (key === 'uniqueItems' && value === true && !comparesQuickly(parent))
+    walk.refuse(
+      path,
+      'comparing all items with each other takes time that grows with their square',
+      'name a plain type for items, or add maxItems (at most 1000)',
+    )
   if (key === 'pattern' && typeof value === 'string') checkPattern(value, path, walk)
   if (key === 'description' && typeof value === 'string') {
     const suspicious = findSuspiciousWording(value)
     if (suspicious !== undefined) walk.warn(path, `the description wants a second look: ${suspicious}`)
   }
+}
+
+// Plain items are compared by a table; arrays and objects each with each.
+function comparesQuickly({ items, maxItems }: Record<string, unknown>): boolean {
+  if (typeof maxItems === 'number' && maxItems <= 1000) return true
+  const type = typeof items === 'object' && items !== null && 'type' in items ? [items.type].flat() : []
+  return type.length > 0 && !type.includes('object') && !type.includes('array')
 }
 
 function checkPattern(pattern: string, path: readonly string[], walk: Walk): void {

@@ -4,7 +4,10 @@ import formatsPlugin from 'ajv-formats'
 import { RE2JS } from 're2js'
 
 /** A compiled schema: whether a value satisfies it, and what is wrong when it does not. */
-export type Validator = { readonly accepts: (value: unknown) => boolean; readonly problemsOf: (value: unknown) => readonly ErrorObject[] }
+export type Validator = {
+  readonly accepts: (value: unknown) => boolean
+  readonly problemsOf: (value: unknown, bytes: number) => readonly ErrorObject[]
+}
 
 // Ajv asks an expression for `test`, and tells expressions apart by their text: without it, all patterns would be one.
 const linearRegExp = Object.assign(
@@ -24,14 +27,18 @@ const options: Options = {
   code: { regExp: linearRegExp as unknown as NonNullable<NonNullable<Options['code']>['regExp']> },
 }
 
+const maxThoroughBytes = 16 * 1024
+
 /** Compiles a schema given as text. Each gets a compiler of its own, so that no `$id` is shared between teams. */
 export function compileSchema(text: string): Validator {
   const schema = JSON.parse(text) as Record<string, unknown>
-  const quick = compileWith(schema, { ...options, allErrors: false })
+  const quick = compileWith(schema, { ...options, allErrors: false, verbose: true })
   let thorough: ValidateFunction | undefined
   return {
     accepts: (value) => quick(value) === true,
-    problemsOf: (value) => {
+    problemsOf: (value, bytes) => {
+      // Finding everything that is wrong with a large value would cost far more than it helps.
+      if (bytes > maxThoroughBytes) return quick(value) === true ? [] : (quick.errors ?? [])
       thorough ??= compileWith(schema, { ...options, allErrors: true, verbose: true })
       return thorough(value) === true ? [] : (thorough.errors ?? [])
     },

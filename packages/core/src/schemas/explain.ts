@@ -1,11 +1,15 @@
 import type { Detail } from '@repertoire/contract'
 import type { ErrorObject } from 'ajv'
+import { groupBy } from '../group-by.ts'
 import { nearestName } from '../names.ts'
 
 const maxDetails = 10
+const maxConsidered = 100
 
 /** What is wrong with a value, as an agent can act on it: at most ten details, a rename told as one. */
-export function explainViolations(errors: readonly ErrorObject[]): Detail[] {
+export function explainViolations(all: readonly ErrorObject[]): Detail[] {
+  // An input may break a rule ten thousand times; what helps is in the first few.
+  const errors = all.slice(0, maxConsidered)
   const missing = errors.filter((error) => error.keyword === 'required')
   const unknown = errors.filter((error) => error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties')
   const details: Detail[] = []
@@ -30,24 +34,21 @@ export function explainViolations(errors: readonly ErrorObject[]): Detail[] {
       })
     }
   }
-  for (const error of leadingBranch(errors)) if (!told.has(error)) details.push(detailOf(error))
-  return details.slice(0, maxDetails)
+  const rest = leadingBranch(errors).filter((error) => !told.has(error))
+  return [...details, ...rest.slice(0, maxDetails).map(detailOf)].slice(0, maxDetails)
 }
 
 // Of a oneOf or anyOf that failed, only the branch with the fewest complaints is told.
 function leadingBranch(errors: readonly ErrorObject[]): ErrorObject[] {
-  const unions = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf')
   const dropped = new Set<ErrorObject>()
-  for (const union of unions) {
-    const inside = errors.filter((error) => error.schemaPath.startsWith(`${union.schemaPath}/`))
+  for (const union of errors) {
+    if (union.keyword !== 'oneOf' && union.keyword !== 'anyOf') continue
+    const prefix = `${union.schemaPath}/`
+    const inside = errors.filter((error) => error.instancePath.startsWith(union.instancePath) && error.schemaPath.startsWith(prefix))
     if (inside.length === 0) continue
-    const branches = new Map<string, ErrorObject[]>()
-    for (const error of inside) {
-      const branch = error.schemaPath.slice(union.schemaPath.length + 1).split('/')[0] ?? ''
-      branches.set(branch, [...(branches.get(branch) ?? []), error])
-    }
-    const ranked = [...branches.values()].sort((a, b) => a.length - b.length)
-    for (const branch of ranked.slice(1)) for (const error of branch) dropped.add(error)
+    const branches = groupBy(inside, (error) => error.schemaPath.slice(prefix.length).split('/')[0] ?? '')
+    const [, ...others] = [...branches.values()].sort((a, b) => a.length - b.length)
+    for (const error of others.flat()) dropped.add(error)
     dropped.add(union)
   }
   return errors.filter((error) => !dropped.has(error))
@@ -88,6 +89,8 @@ function detailOf(error: ErrorObject): Detail {
 }
 
 function shorten(value: unknown): { got: string } | Record<string, never> {
+  // Of a large value its kind says enough.
+  if (typeof value === 'object' && value !== null) return { got: Array.isArray(value) ? `an array of ${value.length}` : 'an object' }
   const text = JSON.stringify(value)
   if (text === undefined) return {}
   return { got: text.length > 80 ? `${text.slice(0, 80)}…` : text }

@@ -55,7 +55,7 @@ type Place = { readonly where: string; readonly line: number | null; readonly sc
 
 function holds(validator: Validator, value: unknown, { where, line, schemaFile }: Place): Finding[] {
   if (validator.accepts(value)) return []
-  const first = explainViolations(validator.problemsOf(value))[0]
+  const first = explainViolations(validator.problemsOf(value, 0))[0]
   const what =
     first === undefined
       ? 'it does not satisfy the schema'

@@ -23,6 +23,11 @@ export type CallInProgress = {
     'outcome' | 'error_code' | 'error_origin' | 'error_message' | 'output' | 'output_bytes' | 'truncated' | 'total_ms' | 'input_sha256'
   >
   readonly elapsedMs: () => number
+  readonly inputBytes: () => number
+  readonly starts: () => void
+  readonly hasStarted: () => boolean
+  /** Whether the version that was resolved may be carried out only once. */
+  readonly happensOnce: () => boolean
 }
 
 /** Opens a call: its id, its clock, and an empty record of it. */
@@ -35,6 +40,7 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
   let admission: Admission | undefined
   let measured: Partial<NewCallRow> = {}
   let input: Uint8Array | null = null
+  let isCarriedOut = false
   const elapsedMs = (): number => Math.round((performance.now() - started) * 1000) / 1000
   return {
     id,
@@ -42,6 +48,10 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
     snapshot,
     traceparent: visit.traceparent,
     elapsedMs,
+    inputBytes: () => input?.byteLength ?? 0,
+    starts: () => void (isCarriedOut = true),
+    hasStarted: () => isCarriedOut,
+    happensOnce: () => admission?.resolved.version.manifest.effects === 'once',
     resolvedTo: (found) => {
       admission = found
       warnings.push(...found.resolved.warnings)

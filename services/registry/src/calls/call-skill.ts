@@ -7,6 +7,7 @@ import type { CallAnswer, CallInput } from './call.ts'
 import { checkOutput } from './check-output.ts'
 import { cutResult } from './cut-result.ts'
 import { executeOnce } from './execute-once.ts'
+import { readResult } from './read-result.ts'
 import { recordCall } from './record-call.ts'
 import { checkArguments } from './check-arguments.ts'
 
@@ -19,6 +20,11 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
     const args = checkArguments(call, admission.resolved.version, input)
     if (input.body.dry_run) return await finishDryRun(deps, call, { admission, args })
     refuseKeyedOnce(call, admission, input.idempotencyKey)
+    if (deps.calls.isDown())
+      throw new Refusal('LOG_UNAVAILABLE', 'The call log cannot take a row right now, so nothing was carried out.', {
+        headers: { 'Retry-After': '2' },
+      })
+    call.starts()
     const executed = await executeOnce(deps, call, { admission, args, body: input.body })
     if (executed.kind === 'skill_error') {
       await recordCall(deps, call, {
@@ -29,18 +35,19 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
       })
       return { ...executed, meta: call.meta('skill_error') }
     }
-    checkOutput(call, admission.resolved.version, executed.json)
+    const result = readResult(admission.resolved.version, executed.json)
+    checkOutput(call, admission.resolved.version, result)
     const maxBytes = input.body.max_result_bytes ?? admission.resolved.version.manifest.max_result_bytes ?? limits.resultBytes
-    const cut = cutResult(executed.json, maxBytes)
+    const cut = cutResult(result.json, maxBytes)
     if (cut.truncated !== undefined)
       call.warn({
         code: 'result_cut',
-        message: `The result has ${executed.json.byteLength} bytes, more than the ${maxBytes} that were allowed; only a preview is shown.`,
+        message: `The result has ${result.json.byteLength} bytes, more than the ${maxBytes} that were allowed; only a preview is shown.`,
       })
     await recordCall(deps, call, {
       outcome: 'ok',
       error: null,
-      output: executed.json,
+      output: result.json,
       effect: admission.resolved.version.manifest.effects === 'read' ? 'none' : 'done',
     })
     return {
@@ -49,18 +56,38 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
       meta: { ...call.meta('ok'), ...(cut.truncated === undefined ? {} : { truncated: cut.truncated }) },
     }
   } catch (error) {
-    if (!(error instanceof Refusal)) {
-      await recordCall(deps, call, {
-        outcome: 'registry_error',
-        error: { code: 'INTERNAL', origin: 'registry', message: 'a fault of the registry' },
-        output: null,
-        effect: 'possible',
-      }).catch(() => undefined)
-      throw error
-    }
-    if (error.code !== 'LOG_UNAVAILABLE') await recordCall(deps, call, call.endingOf(error))
-    return { kind: 'refused', refusal: error, meta: call.meta(call.endingOf(error).outcome) }
+    const refusal = adviseAgainstRepeating(call, error instanceof Refusal ? error : asBug(call, error))
+    if (error instanceof Refusal && error.code === 'LOG_UNAVAILABLE') return { kind: 'refused', refusal, meta: call.meta('registry_error') }
+    const unlogged = await recordCall(deps, call, call.endingOf(refusal)).then(
+      () => undefined,
+      (failure: unknown) => failure,
+    )
+    if (unlogged instanceof Refusal)
+      return { kind: 'refused', refusal: adviseAgainstRepeating(call, unlogged), meta: call.meta('registry_error') }
+    return { kind: 'refused', refusal, meta: call.meta(call.endingOf(refusal).outcome) }
   }
+}
+
+// A fault of ours after the skill has begun must not read as if nothing had happened.
+function asBug(call: CallInProgress, cause: unknown): Refusal {
+  const refusal = new Refusal('INTERNAL', 'Something went wrong in the registry.', { effect: call.hasStarted() ? 'possible' : 'none' })
+  refusal.cause = cause
+  return refusal
+}
+
+// "Try again" is bad advice for what happens once and may have happened.
+function adviseAgainstRepeating(call: CallInProgress, refusal: Refusal): Refusal {
+  if (refusal.effect === 'none' || refusal.next !== 'retry' || !call.happensOnce()) return refusal
+  const { hint, details, effect, headers } = refusal
+  const advised = new Refusal(refusal.code, refusal.message, {
+    hint: hint ?? 'it may have had its effect: look before you call again',
+    details,
+    effect,
+    headers,
+    next: 'ask_human',
+  })
+  advised.cause = refusal.cause
+  return advised
 }
 
 function resolveCall(visit: Visit, input: CallInput, call: CallInProgress): Admission {

@@ -23,7 +23,7 @@ export function checkArguments(call: CallInProgress, version: VersionRecord, { b
   call.tookArguments(taken)
   const validator = validatorFor(version.inputSchema)
   if (validator.accepts(taken)) return taken
-  const details = explainViolations(validator.problemsOf(taken))
+  const details = explainViolations(validator.problemsOf(taken, call.inputBytes()))
   call.measured({ violations: details.map((detail) => ({ path: detail.path ?? '', rule: detail.rule ?? '' })) })
   const example = version.manifest.examples[0]
   throw new Refusal('INVALID_INPUT', `The arguments do not satisfy the input schema of ${version.manifest.name} ${version.version}.`, {

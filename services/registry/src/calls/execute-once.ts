@@ -75,6 +75,7 @@ const neverStarted = new Set([
   'BUSY',
   'CAGE_MISSING',
   'credential_missing',
+  'path_argument',
   'executor_missing',
   'code_absent',
   'syntax_error',

@@ -1,4 +1,5 @@
 import type { ExecutorResult } from '../ports.ts'
+import { sliceMember } from './slice-member.ts'
 
 const maxClip = 500
 
@@ -25,7 +26,9 @@ export function readAnswer(status: number, body: Buffer, skill: string): Executo
       details: [{ message: clip(body) }],
     }
   }
-  if (isEnvelope(value) && value.ok === true) return { kind: 'result', json: Buffer.from(JSON.stringify(value.data ?? null)) }
+  // Cut out of what came, not written again: a number beyond 2^53 would come out as another one.
+  if (isEnvelope(value) && value.ok === true)
+    return { kind: 'result', json: Buffer.from(sliceMember(body.toString('utf8'), 'data') ?? 'null') }
   return { kind: 'result', json: body }
 }
 

@@ -1,4 +1,4 @@
-import { errorCatalogue, type EnvelopeError, type Warning } from '@repertoire/contract'
+import { errorCatalogue, type EnvelopeError, type ErrorEffect, type Warning } from '@repertoire/contract'
 import { Refusal } from '@repertoire/core'
 import type { CallAnswer } from '../calls/call.ts'
 import type { Ask, HttpDeps } from './door.ts'
@@ -30,7 +30,10 @@ export function respondCall(c: Ask, answer: CallAnswer): Response {
     const suffix = Buffer.from(`,"error":null,"meta":${JSON.stringify(meta)}}`)
     return new Response(Buffer.concat([prefix, answer.json, suffix]), { headers: headersOf(c) })
   }
-  if (answer.kind === 'refused') return refuse(c, answer.refusal, meta)
+  if (answer.kind === 'refused') {
+    const { refusal } = answer
+    return refuse(c, refusal.code === 'INTERNAL' ? reportBug(c, refusal.cause, refusal.effect) : refusal, meta)
+  }
   const { code, message, retryable, details, effect } = answer.error
   const error: EnvelopeError = { code, origin: 'skill', effect, next: retryable ? 'retry' : 'fix_input', message, details }
   return new Response(JSON.stringify({ ok: false, data: null, error, meta }), { headers: headersOf(c) })
@@ -40,12 +43,16 @@ export function respondCall(c: Ask, answer: CallAnswer): Response {
 export function respondError(c: Ask, thrown: unknown): Response {
   const meta = metaOf(c, {})
   if (thrown instanceof Refusal) return refuse(c, thrown, meta)
+  return refuse(c, reportBug(c, thrown, 'none'), meta)
+}
+
+// The log gets all of it, the caller a number to ask about.
+function reportBug(c: Ask, thrown: unknown, effect: ErrorEffect): Refusal {
   c.get('deps').onBug(thrown, c.get('requestId'))
-  return refuse(
-    c,
-    new Refusal('INTERNAL', `Something went wrong in the registry; ask its operator about request ${c.get('requestId')}.`),
-    meta,
-  )
+  return new Refusal('INTERNAL', `Something went wrong in the registry; ask its operator about request ${c.get('requestId')}.`, {
+    effect,
+    ...(effect === 'none' ? {} : { next: 'ask_human' }),
+  })
 }
 
 function refuse(c: Ask, refusal: Refusal, meta: object): Response {
@@ -57,12 +64,12 @@ function refuse(c: Ask, refusal: Refusal, meta: object): Response {
 
 /** A refusal as the error half of an envelope. */
 export function errorOf(refusal: Refusal): EnvelopeError {
-  const { origin, next } = errorCatalogue[refusal.code]
+  const { origin } = errorCatalogue[refusal.code]
   return {
     code: refusal.code,
     origin,
     effect: refusal.effect,
-    next,
+    next: refusal.next,
     message: refusal.message,
     ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
     details: refusal.details,

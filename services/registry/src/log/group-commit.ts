@@ -6,6 +6,8 @@ import { isDataRefused } from '../store/database-error.ts'
 export type GroupCommit = {
   readonly append: (row: NewCallRow) => Promise<void>
   readonly waiting: () => number
+  /** Whether a batch failed within the last second, and none was written since. */
+  readonly isDown: () => boolean
   readonly flush: () => Promise<void>
 }
 
@@ -21,6 +23,9 @@ export type GroupCommitOptions = {
 
 type Waiting = { readonly row: NewCallRow; readonly resolve: () => void; readonly reject: (error: unknown) => void }
 
+// After a failure, one call a second is let through to find out whether it is over.
+const downMs = 1000
+
 /** Starts a group commit. A row is refused when too many wait, and when its commit takes longer than its deadline. */
 export function createGroupCommit({
   write,
@@ -32,16 +37,20 @@ export function createGroupCommit({
 }: GroupCommitOptions): GroupCommit {
   let queue: Waiting[] = []
   let inFlight = 0
+  let failedAt = Number.NEGATIVE_INFINITY
   let draining: Promise<void> | undefined
 
   const writeSafely = async (batch: readonly Waiting[]): Promise<void> => {
     try {
       await write(batch.map((waiting) => waiting.row))
+      failedAt = Number.NEGATIVE_INFINITY
       for (const waiting of batch) waiting.resolve()
     } catch (error) {
       const [only] = batch
-      if (!isDataRefused(error)) refuse(batch, error)
-      else if (batch.length === 1 && only !== undefined) await writeWithoutPayload(only, error)
+      if (!isDataRefused(error)) {
+        failedAt = performance.now()
+        refuse(batch, error)
+      } else if (batch.length === 1 && only !== undefined) await writeWithoutPayload(only, error)
       else {
         // One row the database does not take must not cost the others: halves find it.
         await writeSafely(batch.slice(0, batch.length / 2))
@@ -90,6 +99,7 @@ export function createGroupCommit({
       return committed
     },
     waiting: () => queue.length + inFlight,
+    isDown: () => performance.now() - failedAt < downMs,
     flush: async () => {
       while (draining !== undefined) await draining
     },

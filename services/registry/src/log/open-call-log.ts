@@ -21,6 +21,7 @@ export function openCallLog(database: Database, gate: Gate, logger: Logger): Ope
   return {
     append: commits.append,
     waiting: commits.waiting,
+    isDown: commits.isDown,
     flush: commits.flush,
     find: (query) => gate.run(() => findCalls(database.logSql, query)),
     get: (callId) => (isUuid(callId) ? gate.run(() => getCall(database.logSql, callId)) : Promise.resolve(undefined)),
