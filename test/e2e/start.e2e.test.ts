@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { houseDir } from '../support/read-house.ts'
@@ -195,6 +195,46 @@ describe('a start that cannot be', () => {
         (skill: { name: string; version: string }) => `${skill.name} ${skill.version}`,
       ),
     ).toContain('echo-back 1.0.0')
+    expect(await started.end('SIGTERM')).toBe(0)
+  })
+  it('gives a database up that hangs up on it, in one sentence', async () => {
+    const rude = createTcpServer((socket) => socket.destroy())
+    await new Promise<void>((resolve) => rude.listen(0, '127.0.0.1', resolve))
+    const { port } = rude.address() as AddressInfo
+    const given = await runToEnd({ REPERTOIRE_DATA_DIR: join(folder.path, 'rude'), DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/db` })
+    rude.close()
+    expect([given.code, given.output]).toEqual([
+      1,
+      expect.stringContaining(`Could not reach the Postgres of DATABASE_URL (127.0.0.1:${port}/db)`),
+    ])
+  })
+  it('ends with 0 when it is told to stop before it is ready, and leaves nothing in the way', async () => {
+    const settings = {
+      REPERTOIRE_DATA_DIR: join(folder.path, 'told'),
+      REPERTOIRE_SKILLS_DIR: join(folder.path, 'skills'),
+      REPERTOIRE_PORT: '0',
+    }
+    for (const sign of ['registry.lock', 'postgres/postmaster.pid']) {
+      const child = spawn(process.execPath, ['services/registry/dist/main.js'], {
+        cwd: houseDir,
+        env: { PATH: process.env['PATH'] ?? '', ...settings },
+        stdio: 'ignore',
+      })
+      // Once the sign of a step is there, the process is in the middle of its start.
+      await expect
+        .poll(
+          () =>
+            stat(join(folder.path, 'told', sign)).then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 20_000, interval: 10 },
+        )
+        .toBe(true)
+      child.kill('SIGTERM')
+      expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0)
+    }
+    const started = await startProcess(settings)
     expect(await started.end('SIGTERM')).toBe(0)
   })
   it('refuses a weak install secret', async () => {

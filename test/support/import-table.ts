@@ -45,7 +45,7 @@ export const rooms: readonly Room[] = [
     name: 'config',
     holds: new RegExp(`^${registry}config\\.ts$`),
     rooms: [],
-    packages: ['@repertoire/contract', '@repertoire/core', 'node:os', 'node:path'],
+    packages: ['@repertoire/contract', '@repertoire/core', 'node:net', 'node:os', 'node:path'],
   },
   { name: 'metrics', holds: new RegExp(`^${registry}metrics\\.ts$`), rooms: [], packages: ['prom-client'] },
   // Verb folders do not import each other: what two share is a rule of core or a query of the store.

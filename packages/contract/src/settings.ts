@@ -61,7 +61,7 @@ export const settings = [
     meaning: 'The name of this replica in the call log.',
   },
   { name: 'REPERTOIRE_LOG_LEVEL', by: 'registry', fallback: 'info', meaning: 'trace, debug, info, warn, error or silent.' },
-  { name: 'REPERTOIRE_DRAIN_MS', by: 'registry', fallback: '8000', meaning: 'How long running calls may still take after SIGTERM.' },
+  { name: 'REPERTOIRE_DRAIN_MS', by: 'registry', fallback: '6000', meaning: 'How long running calls may still take after SIGTERM.' },
   {
     name: 'REPERTOIRE_MOUNTS',
     by: 'runner',

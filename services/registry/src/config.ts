@@ -1,6 +1,7 @@
 import { settings, type SettingName } from '@repertoire/contract'
 import { nearestName } from '@repertoire/core'
 import { hostname } from 'node:os'
+import { isIPv4 } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
 
 /** Everything the registry is told by its environment, checked once at start. */
@@ -36,7 +37,8 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): 
   const path = (name: SettingName, fallback: string): string => absolute(get(name) ?? fallback, workingDir)
   const dataDir = path('REPERTOIRE_DATA_DIR', '.data')
   const host = get('REPERTOIRE_HOST') ?? '127.0.0.1'
-  if (!isLoopback(host) && get('REPERTOIRE_BEHIND_PROXY') !== '1') {
+  const behindProxy = choice('REPERTOIRE_BEHIND_PROXY', get('REPERTOIRE_BEHIND_PROXY') ?? '0', ['0', '1']) === '1'
+  if (!isLoopback(host) && !behindProxy) {
     throw new ConfigError(
       `REPERTOIRE_HOST=${host} is not a loopback address, and keys would travel in the clear: put a proxy with TLS in front and set REPERTOIRE_BEHIND_PROXY=1.`,
     )
@@ -64,7 +66,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): 
         'error',
         'silent',
       ]),
-      drainMs: integer('REPERTOIRE_DRAIN_MS', get('REPERTOIRE_DRAIN_MS') ?? '8000', { min: 0, max: 600_000 }),
+      drainMs: integer('REPERTOIRE_DRAIN_MS', get('REPERTOIRE_DRAIN_MS') ?? '6000', { min: 0, max: 600_000 }),
       environment,
     },
   }
@@ -103,7 +105,7 @@ function databaseUrl(text: string | undefined): string | undefined {
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+  return host === 'localhost' || host === '::1' || (/^127\./.test(host) && isIPv4(host))
 }
 
 function absolute(path: string, workingDir: string): string {

@@ -1,34 +1,39 @@
-import { readConfig, ConfigError } from './config.ts'
-import { startRegistry } from './start/start-registry.ts'
+import { ConfigError, readConfig } from './config.ts'
+import { startRegistry, StartStopped, type RunningRegistry } from './start/start-registry.ts'
 
 /** Starts the registry and ends it in order; whatever keeps it from starting is one sentence and a non-zero exit. */
 async function main(): Promise<void> {
   const { config, warnings } = readConfig(process.env, process.cwd())
   for (const warning of warnings) process.stderr.write(`repertoire: ${warning}\n`)
-  const registry = await startRegistry(config)
-  process.stdout.write(`${registry.banner}\n`)
-  let stopping = false
+  let registry: RunningRegistry | undefined
+  let isStopping = false
+  // Signals are heard from the first moment: a start that is cut short takes down what it had brought up.
   const stop = (signal: string): void => {
-    if (stopping) return
-    stopping = true
-    process.stdout.write(`\nrepertoire: ${signal}, finishing running calls\n`)
-    registry.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`repertoire: stopping failed: ${say(error)}\n`)
-        process.exit(1)
-      },
-    )
+    if (isStopping) return
+    isStopping = true
+    process.stdout.write(`\nrepertoire: ${signal}, ${registry === undefined ? 'stopping the start' : 'finishing running calls'}\n`)
+    if (registry !== undefined) end(registry)
   }
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))
+  registry = await startRegistry(config, () => isStopping)
+  if (isStopping) return end(registry)
+  process.stdout.write(`${registry.banner}\n`)
 }
 
-function say(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+function end(registry: RunningRegistry): void {
+  registry.stop().then(
+    () => process.exit(0),
+    (error: unknown) => fail(error, 1),
+  )
+}
+
+function fail(error: unknown, code: number): void {
+  process.stderr.write(`repertoire: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(code)
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`repertoire: ${say(error)}\n`)
-  process.exit(error instanceof ConfigError ? 2 : 1)
+  if (error instanceof StartStopped) process.exit(0)
+  fail(error, error instanceof ConfigError ? 2 : 1)
 })

@@ -85,7 +85,7 @@ async function run(message) {
   try {
     skill = await import(pathToFileURL(join(message.code_dir, message.entry)).href)
   } catch (error) {
-    return finish({ type: 'failed', reason: error instanceof SyntaxError ? 'syntax_error' : 'threw', message: clip(error) })
+    return finish({ type: 'failed', reason: error instanceof SyntaxError ? 'syntax_error' : 'threw', ...tell(error) })
   }
   const camel = message.skill.replace(/[-_]([a-z0-9])/g, (_, letter) => letter.toUpperCase())
   const called = [skill.run, skill.default, skill[camel], skill[message.skill.replaceAll('-', '_')]].find(
@@ -104,7 +104,7 @@ async function run(message) {
         details: error.details.map(String),
         effect: error.effect,
       })
-    finish({ type: 'failed', reason: 'threw', message: clip(error) })
+    finish({ type: 'failed', reason: 'threw', ...tell(error) })
   }
 }
 
@@ -123,15 +123,23 @@ function finishWith(value) {
   }
   let json
   try {
-    json = JSON.stringify(isEnvelope ? (value.data ?? null) : value)
+    json = JSON.stringify(isEnvelope ? (value.data ?? null) : value, refuseNonFinite)
   } catch (error) {
-    return finish({ type: 'failed', reason: 'not_json', message: clip(error) })
+    return finish({ type: 'failed', reason: 'not_json', ...tell(error) })
   }
   if (json === undefined) return finish({ type: 'failed', reason: 'not_json', message: 'the skill answered with nothing' })
   finish({ type: 'done', json })
 }
 
-function clip(error) {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return text.split('\n').slice(0, 3).join(' | ').slice(0, 500)
+// Who called learns what happened; where, in which file of this machine, is for the operator's log.
+function tell(error) {
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return { message: message.slice(0, 500), trace: error instanceof Error ? String(error.stack).slice(0, 4000) : undefined }
+}
+
+// JSON has no NaN and no Infinity, and null in their place would be another answer.
+function refuseNonFinite(key, value) {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new TypeError(`${key === '' ? 'the answer' : key} is ${value}, which JSON cannot say`)
+  return value
 }

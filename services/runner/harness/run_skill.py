@@ -150,9 +150,20 @@ def _call(function, arguments, context):
     return function(arguments, context) if len(positional) >= 2 else function(arguments)
 
 
-def _clip(error):
-    lines = traceback.format_exception(type(error), error, error.__traceback__)
-    return " | ".join(line.strip() for line in lines[-2:])[:500]
+def _tell(error):
+    """What happened is for the caller; where, in which file of this machine, is for the operator's log."""
+    trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    return {"message": f"{type(error).__name__}: {error}"[:500], "trace": trace[-4000:]}
+
+
+def _to_json(value):
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        # Half of a character cannot be written as it is, but it can be escaped.
+        text = json.dumps(value, ensure_ascii=True, allow_nan=False)
+    return text
 
 
 def _finish_with(value):
@@ -163,9 +174,9 @@ def _finish_with(value):
         message = str(error.get("message") or "the skill said no")
         return {"type": "skill_error", "code": str(error.get("code") or "SKILL_FAILED")[:64], "message": message, "retryable": error.get("retryable") is True, "details": []}
     try:
-        return {"type": "done", "json": json.dumps(value.get("data") if is_envelope else value, ensure_ascii=False, allow_nan=False)}
+        return {"type": "done", "json": _to_json(value.get("data") if is_envelope else value)}
     except (TypeError, ValueError) as error:
-        return {"type": "failed", "reason": "not_json", "message": _clip(error)}
+        return {"type": "failed", "reason": "not_json", **_tell(error)}
 
 
 def _run(message):
@@ -177,9 +188,9 @@ def _run(message):
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     except SyntaxError as error:
-        return {"type": "failed", "reason": "syntax_error", "message": _clip(error)}
+        return {"type": "failed", "reason": "syntax_error", **_tell(error)}
     except BaseException as error:  # noqa: BLE001 - whatever a skill raises while it loads is its failure
-        return {"type": "failed", "reason": "threw", "message": _clip(error)}
+        return {"type": "failed", "reason": "threw", **_tell(error)}
     function = _find(module, message["skill"])
     if function is None:
         return {"type": "failed", "reason": "missing_export", "message": message["entry"] + " has no function run"}
@@ -188,7 +199,7 @@ def _run(message):
     except SkillRefusal as refusal:
         return {"type": "skill_error", "code": refusal.code[:64], "message": refusal.message, "retryable": refusal.retryable, "details": refusal.details, "effect": refusal.effect}
     except BaseException as error:  # noqa: BLE001 - the same for its run
-        return {"type": "failed", "reason": "threw", "message": _clip(error)}
+        return {"type": "failed", "reason": "threw", **_tell(error)}
 
 
 if __name__ == "__main__":

@@ -70,6 +70,10 @@ async function run(room: Room, request: RunRequest, gone: AbortSignal): Promise<
       timeoutMs,
       python: room.config.python,
       host: hostFunctionsFor(room.config, request.tags),
+      onFailure: (trace) =>
+        void process.stderr.write(
+          `${JSON.stringify({ level: 40, time: Date.now(), msg: 'a skill failed', skill: request.skill, call_id: request.call_id, trace })}\n`,
+        ),
       onChild: (child) => {
         const stop = (): void => killGroup(child)
         room.children.add(child)

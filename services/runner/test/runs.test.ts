@@ -65,12 +65,34 @@ describe('a run', () => {
     ['skill.js', 'throw new Error("at load"); export const run = 1', 'threw'],
     ['skill.js', 'export const run = () => undefined', 'not_json'],
     ['skill.js', 'export const run = () => 1n', 'not_json'],
+    ['skill.js', 'export const run = () => ({ n: 0 / 0 })', 'not_json'],
     ['skill.py', 'def run(a, c):\n    return {1, 2}', 'not_json'],
     ['skill.py', 'def run(a, c):\n    return float("nan")', 'not_json'],
     ['skill.js', 'export const run = () => process.exit(3)', 'killed'],
     ['skill.py', 'import os\ndef run(a, c):\n    os.kill(os.getpid(), 9)', 'killed'],
   ])('%s: %s fails as %s', async (entry, code, reason) => {
     expect(await runner.run(entry, code)).toMatchObject({ kind: 'failed', reason })
+  })
+  it('tells the caller what broke and no path of this machine', async () => {
+    for (const [entry, code] of [
+      ['skill.js', 'export const run = () => { throw new TypeError("boom") }'],
+      ['skill.js', 'import "./missing.js"'],
+      ['skill.py', 'def run(a, c):\n    raise ValueError("boom")'],
+      ['skill.py', 'import nothing_like_this'],
+      ['skill.js', 'export const run = () => { console.error(import.meta.url); process.exit(1) }'],
+    ] as const) {
+      const result = await runner.run(entry, code)
+      expect([result.kind, JSON.stringify(result)]).toEqual([
+        'failed',
+        expect.not.stringMatching(/\/(tmp|root|usr|work|home)\b|harness|at run/),
+      ])
+    }
+  })
+  it('brings half a character back as it was', async () => {
+    expect(await runner.run('skill.py', 'def run(a, c):\n    return "\\ud800x"')).toMatchObject({
+      kind: 'result',
+      json: String.raw`"\ud800x"`,
+    })
   })
   it('is ended at its deadline with everything it started', async () => {
     const marker = `sleep-${process.pid}-7531`

@@ -58,6 +58,8 @@ function scanString(raw: string, top: Frame | undefined, stack: readonly Frame[]
   if (isKey) {
     top.segment = value
     top.expectKey = false
+    if (value === '__proto__')
+      return { path: pathOf(stack), rule: 'reserved_key', message: 'the key __proto__ is not taken', fix: 'choose another name' }
     if (top.keys.has(value))
       return {
         path: pathOf(stack),

@@ -9,6 +9,8 @@ const maxWindowMs = 90 * dayMs
 export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuery): Promise<CallList> {
   const to = query.to === undefined ? new Date(deps.clock.now().getTime() + 1000) : new Date(query.to)
   const from = query.from === undefined ? new Date(to.getTime() - dayMs) : new Date(query.from)
+  if (from.getUTCFullYear() < 1970 || to.getUTCFullYear() > 9999)
+    throw refuseWindow('from and to lie between the years 1970 and 9999.', '/from')
   if (from >= to) throw refuseWindow('from lies before to.', '/from')
   if (to.getTime() - from.getTime() > maxWindowMs) throw refuseWindow('A window is at most 90 days long.', '/from')
   if (!seesEverything(caller) && query.agent !== undefined && query.agent !== caller.id) {

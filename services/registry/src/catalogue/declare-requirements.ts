@@ -3,6 +3,8 @@ import { isSkillName, nameKey, parseRange, Refusal } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { Visit } from '../visit.ts'
 
+const maxInstances = 100
+
 /** Replaces the ranges that one instance of an agent works with; declaring the same again writes nothing. */
 export async function declareRequirements(
   deps: Deps,
@@ -16,9 +18,20 @@ export async function declareRequirements(
       throw new Refusal('INVALID_REQUEST', `${JSON.stringify(skill.slice(0, 80))} is not a skill's name.`, {
         details: [{ path: `/requires/${skill.slice(0, 80)}`, rule: 'name' }],
       })
+    if (wanted.has(nameKey(skill)))
+      throw new Refusal('INVALID_REQUEST', `${skill} is declared twice: - and _ are one letter.`, {
+        details: [{ path: `/requires/${skill}`, rule: 'once' }],
+      })
     wanted.set(nameKey(skill), { skill, range: parseRange(range).text })
   }
-  const current = deps.snapshot().requirements.get(caller.id)?.get(instance) ?? new Map<string, string>()
+  const instances = deps.snapshot().requirements.get(caller.id)
+  if (instances !== undefined && !instances.has(instance) && instances.size >= maxInstances) {
+    throw new Refusal('INVALID_REQUEST', `An agent declares for at most ${maxInstances} instances.`, {
+      hint: 'use one name for instances that work with the same ranges',
+      details: [{ path: '/', rule: 'instances' }],
+    })
+  }
+  const current = instances?.get(instance) ?? new Map<string, string>()
   const isSame = current.size === wanted.size && [...wanted].every(([key, { range }]) => current.get(key) === range)
   const answer = {
     agent_id: caller.id,

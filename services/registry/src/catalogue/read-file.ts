@@ -1,6 +1,7 @@
-import { admit, Refusal } from '@repertoire/core'
+import { Refusal } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
-import { askingOf, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
+import { admitExact } from './admit-exact.ts'
 
 /** Which file of which exact version. */
 export type ReadFileInput = { readonly name: string; readonly version: string; readonly path: string }
@@ -11,7 +12,7 @@ export async function readFile(
   visit: Visit,
   { name, version, path }: ReadFileInput,
 ): Promise<{ readonly bytes: Uint8Array; readonly digest: string }> {
-  const { resolved } = admit(deps.snapshot(), name, askingOf({ ...visit, standing: [] }, deps.clock.now().getTime(), { range: version }))
+  const { resolved } = admitExact(deps, visit, { name, version })
   const file = resolved.version.files.find((candidate) => candidate.path === path)
   const bytes = file === undefined ? undefined : await deps.store.file(resolved.version.id, path)
   if (file === undefined || bytes === undefined) {

@@ -15,6 +15,8 @@ export type SeedReport = {
   readonly result: 'published' | 'released' | 'unchanged' | 'refused'
   readonly findings: readonly Finding[]
   readonly message: string | undefined
+  /** What went wrong on our side; for the log, not for the reader. */
+  readonly fault?: unknown
 }
 
 /** How seeding treats new versions of skills it knows. */
@@ -89,24 +91,29 @@ async function seedOneSkill(deps: Deps, key: string, { versions, releaseNew }: O
         return [...refused, ...reports]
       })
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code === 'UNAVAILABLE' || error.code === 'BUSY' || trying === undefined) throw error
-      const details: Finding[] = error.details.map((detail) => ({
-        level: 'error',
-        file: detail.file ?? 'SKILL.md',
-        line: detail.line ?? null,
-        message: detail.message ?? error.message,
-        fix: detail.fix ?? null,
-      }))
-      refused.push({
-        ...reportOf(trying),
-        findings: details.filter((finding) => finding.message !== error.message),
-        result: 'refused',
-        message: `${error.message}${error.hint === undefined ? '' : ` ${error.hint}`}`,
-      })
+      // A database that is away concerns all of them; everything else is the fault of one.
+      if (trying === undefined || (error instanceof Refusal && (error.code === 'UNAVAILABLE' || error.code === 'BUSY'))) throw error
+      refused.push(reportRefusal(trying, error))
       remaining = remaining.filter((entry) => entry !== trying)
       if (remaining.length === 0) return refused
     }
   }
+}
+
+function reportRefusal(entry: OneSkill['versions'][number], error: unknown): SeedReport {
+  if (!(error instanceof Refusal))
+    return {
+      ...reportOf(entry),
+      result: 'refused',
+      message: 'it could not be stored, by a fault of the registry; the log says more.',
+      fault: error,
+    }
+  const findings = error.details.flatMap((detail): Finding[] =>
+    detail.message === undefined
+      ? []
+      : [{ level: 'error', file: detail.file ?? 'SKILL.md', line: detail.line ?? null, message: detail.message, fix: detail.fix ?? null }],
+  )
+  return { ...reportOf(entry), findings, result: 'refused', message: `${error.message}${error.hint === undefined ? '' : ` ${error.hint}`}` }
 }
 
 function reportOf({ folder, checked }: { readonly folder: SkillFolder; readonly checked: CheckedBundle }): Omit<SeedReport, 'result'> {

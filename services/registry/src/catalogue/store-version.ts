@@ -29,6 +29,11 @@ export async function storeVersion(
 ): Promise<StoredVersion> {
   const { name, version } = checked.manifest
   const skill = await tx.skills.lock(nameKey(name))
+  if (skill !== undefined && caller.role === 'publisher' && (skill.team === null || skill.team !== caller.team)) {
+    throw new Refusal('ROLE_REQUIRED', `The name ${name} is not one that ${caller.id} may publish under.`, {
+      hint: 'choose another name, or ask the team that owns it',
+    })
+  }
   const existing = skill === undefined ? undefined : await tx.versions.find(skill.id, version)
   if (skill !== undefined && existing !== undefined) {
     if (existing.digest !== checked.digest) {

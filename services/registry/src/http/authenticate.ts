@@ -94,6 +94,11 @@ function requiresOf(header: string | undefined): ReadonlyMap<string, string> | u
       throw new Refusal('INVALID_REQUEST', 'Repertoire-Requires is a list of name@range.', {
         hint: 'write it like: query-order@^1.2, send-email@~1.0',
       })
+    // A version must satisfy all ranges; of two for one skill, none may quietly win.
+    if (ranges.has(nameKey(name)))
+      throw new Refusal('INVALID_REQUEST', `Repertoire-Requires names ${name} twice.`, {
+        hint: 'name it once; a range may hold several conditions: name@>=1.2 <1.5',
+      })
     ranges.set(nameKey(name), parseRange(part.slice(at + 1)).text)
   }
   return ranges

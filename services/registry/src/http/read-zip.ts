@@ -1,6 +1,7 @@
 import { limits } from '@repertoire/contract'
 import { Refusal } from '@repertoire/core'
 import { buffer as readAll } from 'node:stream/consumers'
+import { crc32 } from 'node:zlib'
 import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl'
 
 const maxRatio = 100
@@ -15,7 +16,10 @@ export async function readZip(bytes: Uint8Array): Promise<Map<string, Uint8Array
       strictFileNames: true,
     })
     let total = 0
+    let entries = 0
     for await (const entry of zip.eachEntry()) {
+      entries += 1
+      if (entries > 2 * limits.files) throw refuse(`it has more than ${2 * limits.files} entries`)
       if (entry.fileName.endsWith('/')) continue
       checkEntry(entry, files)
       total += entry.uncompressedSize
@@ -39,7 +43,9 @@ function checkEntry(entry: Entry, files: ReadonlyMap<string, Uint8Array>): void 
 }
 
 async function readEntry(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
-  return readAll(await zip.openReadStreamPromise(entry))
+  const bytes = await readAll(await zip.openReadStreamPromise(entry))
+  if (crc32(bytes) !== entry.crc32) throw refuse(`${entry.fileName} does not have the checksum that the archive says`)
+  return bytes
 }
 
 function refuse(what: string): Refusal {

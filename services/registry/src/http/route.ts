@@ -1,5 +1,5 @@
 import type { Detail, Endpoint } from '@repertoire/contract'
-import { Refusal, type JsonProblem } from '@repertoire/core'
+import { Refusal, requireRole, type JsonProblem } from '@repertoire/core'
 import type { Hono } from 'hono'
 import type { z } from 'zod'
 import type { Visit } from '../visit.ts'
@@ -34,6 +34,10 @@ export function route<const E extends Endpoint>(
     mount: (app, deps) => {
       app.on(endpoint.method, honoPath(endpoint.path), async (c) => {
         try {
+          refuseNul(c.req.path, c.req.param() as Record<string, string>)
+          // Before anything is read: whoever may not ask costs nothing.
+          const visit = c.get('visit')
+          if (endpoint.access !== 'anyone' && visit !== undefined) requireRole(visit.caller, endpoint.access)
           const query = parse(endpoint.query, queryOf(c), 'query')
           const read = endpoint.body !== undefined && options.readsBodyItself !== true ? await readJson(c) : undefined
           if (read?.problem !== undefined && !read.problem.path.startsWith('/arguments')) throw refuseProblem(read.problem)
@@ -41,7 +45,7 @@ export function route<const E extends Endpoint>(
           return await handle({
             c,
             deps,
-            visit: c.get('visit') as Visit,
+            visit: visit as Visit,
             query: query as Shape<E, 'query'>,
             body: body as Shape<E, 'body'>,
             problem: read?.problem,
@@ -60,6 +64,12 @@ export function honoPath(path: string): string {
   return path.replace('{path}', ':path{.+}').replace(/\{(\w+)\}/g, ':$1')
 }
 
+// No name of ours holds U+0000, and the database takes none.
+function refuseNul(path: string, params: Readonly<Record<string, string>>): void {
+  if (path.includes('\0') || Object.values(params).some((value) => value.includes('\0')))
+    throw new Refusal('INVALID_REQUEST', 'The address holds U+0000.', { hint: 'remove it', details: [{ path: '', rule: 'characters' }] })
+}
+
 function queryOf(c: Ask): Record<string, string> {
   const query: Record<string, string> = {}
   for (const [name, values] of Object.entries(c.req.queries())) {
@@ -68,7 +78,13 @@ function queryOf(c: Ask): Record<string, string> {
         hint: 'give it once',
         details: [{ path: `/${name.slice(0, 80)}`, rule: 'once' }],
       })
-    query[name] = values[0] ?? ''
+    const value = values[0] ?? ''
+    if (name === '__proto__' || value.includes('\0'))
+      throw new Refusal('INVALID_REQUEST', 'A parameter holds what no parameter can be.', {
+        hint: 'remove it',
+        details: [{ path: `/${name.slice(0, 80)}`, rule: 'characters' }],
+      })
+    query[name] = value
   }
   return query
 }

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PostgresBinaries } from './binaries.ts'
 import { isAlive, livePostmaster } from './postmaster.ts'
@@ -15,8 +15,9 @@ export type Cluster = { readonly binaries: PostgresBinaries; readonly clusterDir
 
 /** Makes a data directory and its password. It gets its name last, so that a start cut short leaves nothing that looks finished. */
 export async function initialise({ binaries, clusterDir, secretFile, user }: Cluster & { readonly secretFile: string }): Promise<void> {
-  const staging = `${clusterDir}.new`
-  await rm(staging, { recursive: true, force: true })
+  // An initdb whose registry was killed goes on for a moment, so each has a folder of its own.
+  await removeLeftovers(clusterDir)
+  const staging = `${clusterDir}.new-${process.pid}-${randomBytes(4).toString('hex')}`
   await mkdir(staging, { mode: 0o700 })
   const password = randomBytes(24).toString('base64url')
   const passwordFile = `${clusterDir}.password`
@@ -39,6 +40,13 @@ export async function initialise({ binaries, clusterDir, secretFile, user }: Clu
   }
   await writeFile(secretFile, password, { mode: 0o600 })
   await rename(staging, clusterDir)
+}
+
+async function removeLeftovers(clusterDir: string): Promise<void> {
+  const prefix = `${basename(clusterDir)}.new-`
+  for (const name of await readdir(dirname(clusterDir))) {
+    if (name.startsWith(prefix)) await rm(join(dirname(clusterDir), name), { recursive: true, force: true }).catch(() => undefined)
+  }
 }
 
 /** What a server is launched with. */

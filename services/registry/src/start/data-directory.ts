@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isAlive } from '../postgres/postmaster.ts'
 
@@ -10,26 +10,43 @@ export type DataDirectory = { readonly release: () => Promise<void> }
 export async function takeDataDirectory(dataDir: string): Promise<DataDirectory> {
   await mkdir(dataDir, { recursive: true, mode: 0o711 })
   const file = join(dataDir, 'registry.lock')
-  const mine = `${process.pid} ${await startOf(process.pid)}\n`
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    try {
-      const handle = await open(file, 'wx', 0o600)
-      await handle.writeFile(mine)
-      await handle.close()
-      return { release: () => rm(file, { force: true }) }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
-    const [pid = '', started = ''] = (await readFile(file, 'utf8').catch(() => '')).trim().split(' ')
-    if (await isHolder(Number(pid), started))
-      throw new Error(
-        `The data directory ${dataDir} is in use by process ${pid}: stop that one first, or set REPERTOIRE_DATA_DIR to another folder.`,
+  const mine = `${file}.${process.pid}`
+  // The lock appears whole: a link either is made or is not, and nobody ever sees it half-written.
+  await writeFile(mine, `${process.pid} ${await startOf(process.pid)}\n`, { mode: 0o600 })
+  try {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const isMine = await link(mine, file).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'EEXIST') throw error
+          return false
+        },
       )
-    // Whoever moves the dead one's file away has it; a second one finds nothing to move and tries again.
-    await rename(file, `${file}.stale.${process.pid}`).catch(() => undefined)
-    await rm(`${file}.stale.${process.pid}`, { force: true })
+      if (isMine) return { release: () => rm(file, { force: true }) }
+      const held = await readFile(file, 'utf8').catch(() => '')
+      const [pid = '', started = ''] = held.trim().split(' ')
+      if (await isHolder(Number(pid), started))
+        throw new Error(
+          `The data directory ${dataDir} is in use by process ${pid}: stop that one first, or set REPERTOIRE_DATA_DIR to another folder.`,
+        )
+      await clearStale(file, held)
+    }
+  } finally {
+    await rm(mine, { force: true })
   }
   throw new Error(`The data directory ${dataDir} is being taken by another process; try again.`)
+}
+
+// Between the look and the move somebody else may have taken the lock: what was moved is looked at again, and given back.
+async function clearStale(file: string, stale: string): Promise<void> {
+  const aside = `${file}.stale.${process.pid}`
+  const moved = await rename(file, aside).then(
+    () => true,
+    () => false,
+  )
+  if (!moved) return
+  if ((await readFile(aside, 'utf8').catch(() => '')) !== stale) await link(aside, file).catch(() => undefined)
+  await rm(aside, { force: true })
 }
 
 // The start time tells a holder from a stranger that was given its number.

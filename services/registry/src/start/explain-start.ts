@@ -21,7 +21,9 @@ export function explainStart(error: unknown, config: Config): Error {
     if (/^(E[A-Z]+|CONNECT|CONNECTION|08|53|57)/.test(code))
       return new Error(`Could not reach ${where}: is it running, and is the address right? (${code})`)
   }
-  if (code === 'EACCES' || code === 'EROFS' || code === 'ENOTDIR')
+  if ((code === 'ENOTFOUND' || code === 'EAI_AGAIN') && config.databaseUrl === undefined)
+    return new Error(`There is no address ${config.host}: set REPERTOIRE_HOST to one of this machine, such as 127.0.0.1.`)
+  if (code === 'EACCES' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST' || code === 'ENOSPC')
     return new Error(`The data directory ${config.dataDir} cannot be written: ${message}. Set REPERTOIRE_DATA_DIR to a folder that can.`)
   return error instanceof Error ? error : new Error(message)
 }

@@ -28,40 +28,44 @@ import { createProver } from './prove-in-worker.ts'
 import { sayWhatWasSeeded } from './report-seed.ts'
 import { readSkillFolders } from './skill-folders.ts'
 import { startRunner } from './start-runner.ts'
+import { createUndo, type Undo } from './undo.ts'
 
 /** A running registry. */
 export type RunningRegistry = { readonly banner: string; readonly port: number; readonly stop: () => Promise<void> }
 
 const clock: Clock = { now: () => new Date() }
-const staleAfterMs = 10_000
+const staleAfterMs = 5000
 
-/** Brings everything up in order; when a step fails, what was started before it is taken down again. */
-export async function startRegistry(config: Config): Promise<RunningRegistry> {
-  const undo: (() => Promise<unknown> | void)[] = []
-  const unwind = async (): Promise<void> => {
-    for (const step of undo.toReversed()) await step()
-  }
+/** A start that was told to stop before it was done. */
+export class StartStopped extends Error {}
+
+/** Brings everything up in order; when a step fails, or `stopRequested` says so, what was started before it is taken down again. */
+export async function startRegistry(config: Config, stopRequested: () => boolean): Promise<RunningRegistry> {
+  const undo = createUndo()
   try {
-    return await start(config, undo, unwind)
+    return await start(config, undo, () => {
+      if (stopRequested()) throw new StartStopped('stopped while starting')
+    })
   } catch (error) {
-    await unwind().catch(() => undefined)
+    await undo.unwind()
     throw explainStart(error, config)
   }
 }
 
-async function start(config: Config, undo: (() => Promise<unknown> | void)[], unwind: () => Promise<void>): Promise<RunningRegistry> {
+async function start(config: Config, undo: Undo, checkpoint: () => void): Promise<RunningRegistry> {
   const logger = pino({ level: config.logLevel, base: { replica: config.replica } }, pino.destination({ dest: 2, sync: true }))
   const directory = await takeDataDirectory(config.dataDir)
-  undo.push(directory.release)
+  undo.add('data directory', directory.release)
   const installSecret = await readInstallSecret(config.secretFile)
   const embedded =
     config.databaseUrl === undefined
       ? await startEmbeddedPostgres({ dataDir: config.dataDir, onTrouble: (what, error) => logger.warn({ err: error }, what) })
       : undefined
-  if (embedded !== undefined) undo.push(embedded.stop)
+  if (embedded !== undefined) undo.add('postgres', embedded.stop, 5000)
+  checkpoint()
   const url = config.databaseUrl ?? embedded?.url ?? ''
   const runnerStarting = startRunner(config, logger)
-  undo.push(() =>
+  undo.add('runner', () =>
     runnerStarting.then(
       (runner) => runner.stop(),
       () => undefined,
@@ -70,11 +74,11 @@ async function start(config: Config, undo: (() => Promise<unknown> | void)[], un
   runnerStarting.catch(() => undefined)
 
   const database = openDatabase(url)
-  undo.push(database.close)
+  undo.add('database', database.close)
   const gate = createGate(256)
   const ids = createIds(clock)
   const prover = createProver()
-  undo.push(prover.stop)
+  undo.add('prover', prover.stop)
   const boot = await migrate(url, async () => {
     const feed = await startSnapshotFeed({
       database,
@@ -82,7 +86,7 @@ async function start(config: Config, undo: (() => Promise<unknown> | void)[], un
       now: Date.now,
       onError: (error) => logger.warn({ err: error }, 'the catalogue could not be read again'),
     })
-    undo.push(feed.stop)
+    undo.add('catalogue', feed.stop)
     const store = openStore(database, gate, feed)
     const madeKey = await makeFirstAdmin({ store, clock, ids }, (key) => writeAdminKey(config.adminKeyFile, key))
     const calls = openCallLog(database, gate, logger)
@@ -90,7 +94,8 @@ async function start(config: Config, undo: (() => Promise<unknown> | void)[], un
     const runner = await runnerStarting
     const http = createHttpExecutor(config.environment)
     const code = createCodeExecutor(runner.socketPath, store.filesOf)
-    undo.push(http.close, code.close, shown.stop, calls.flush)
+    undo.add('executors', () => Promise.all([http.close(), code.close()]))
+    undo.add('log', () => Promise.all([calls.flush(), shown.stop()]), 2500)
     const deps = {
       settings: { replica: config.replica, allowUnsandboxed: config.allowUnsandboxed, installSecret },
       snapshot: feed.current,
@@ -102,18 +107,23 @@ async function start(config: Config, undo: (() => Promise<unknown> | void)[], un
       executors: { http, code, mcp: mcpExecutor },
       proveSchemas: prover.prove,
     }
+    checkpoint()
     const seeded = await seedSkills(deps, { folders: await readSkillFolders(config.skillsDir), releaseNew: config.releaseNewAtStart })
+    for (const { folder, fault } of seeded)
+      if (fault !== undefined) logger.error({ err: fault, folder }, 'a skill folder could not be stored')
     return { feed, deps, madeKey, seeded }
   })
-  undo.push(keepPartitions(database.sql, logger))
+  const stopPartitions = keepPartitions(database.sql, logger)
+  undo.add('partitions', async () => stopPartitions())
 
+  checkpoint()
   let stopping = false
   const { feed, deps } = boot
   const isStale = (): boolean => feed.ageMs() > staleAfterMs
   const httpDeps: HttpDeps = {
     ...deps,
     health: {
-      degraded: () => (isStale() ? ['database_away'] : []),
+      degraded: () => [...(isStale() ? ['database_away'] : []), ...(deps.calls.isDown() ? ['log_down'] : [])],
       staleMs: () => (isStale() ? feed.ageMs() : undefined),
       isStopping: () => stopping,
     },
@@ -141,7 +151,7 @@ async function start(config: Config, undo: (() => Promise<unknown> | void)[], un
     stop: async () => {
       stopping = true
       await server.close(config.drainMs)
-      await unwind()
+      await undo.unwind()
     },
   }
 }

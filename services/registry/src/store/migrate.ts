@@ -7,6 +7,7 @@ const folder = fileURLToPath(new URL('../../../../migrations', import.meta.url))
 
 // One number for all replicas of a database; whoever comes second waits, then finds nothing to do.
 const lockKey = 0x52455045
+const connectDeadlineMs = 10_000
 
 /** Brings the schema up to date and runs the first-start work of the installation, one replica at a time. */
 export async function migrate<T>(url: string, afterwards: () => Promise<T>): Promise<T> {
@@ -17,11 +18,26 @@ export async function migrate<T>(url: string, afterwards: () => Promise<T>): Pro
     connection: { application_name: 'repertoire-migrate', lock_timeout: 120_000 },
   })
   try {
+    await firstAnswer(sql)
     await sql`select pg_advisory_lock(${lockKey})`
     await applyMigrations(drizzle(sql), { migrationsFolder: folder })
     await sql`select repertoire_make_partitions((now() at time zone 'UTC')::date - 1, 5)`
     return await afterwards()
   } finally {
-    await sql.end({ timeout: 5 })
+    await sql.end({ timeout: 1 })
   }
+}
+
+// The driver tries for ever when whoever listens hangs up; a start has to end.
+async function firstAnswer(sql: postgres.Sql): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(Object.assign(new Error('the database did not answer'), { code: 'CONNECT_TIMEOUT' })),
+      connectDeadlineMs,
+    )
+  })
+  const answer = sql`select 1`.execute()
+  answer.catch(() => undefined)
+  await Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }

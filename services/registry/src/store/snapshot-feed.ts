@@ -66,7 +66,6 @@ export async function startSnapshotFeed({ database, gate, now, onError }: FeedOp
     stop: async () => {
       stopped = true
       clearTimeout(timer)
-      await running?.catch(() => undefined)
       await listening.then((handle) => handle.unlisten()).catch(() => undefined)
     },
   }

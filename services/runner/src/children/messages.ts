@@ -13,7 +13,7 @@ export const ChildMessage = z.discriminatedUnion('type', [
     details: z.array(z.string()).default([]),
     effect: z.enum(['none', 'possible']).default('possible'),
   }),
-  z.object({ type: z.literal('failed'), reason: RunFailureReason, message: z.string() }),
+  z.object({ type: z.literal('failed'), reason: RunFailureReason, message: z.string(), trace: z.string().optional() }),
 ])
 export type ChildMessage = z.infer<typeof ChildMessage>
 

@@ -14,6 +14,8 @@ export type ChildRun = {
   readonly host: HostFunctions
   readonly timeoutMs: number
   readonly onChild: (child: ChildProcess) => () => void
+  /** Hears what a failed run left behind: its trace, or the end of what it printed. */
+  readonly onFailure: (trace: string) => void
 }
 
 const nodeHarness = fileURLToPath(new URL('../../harness/run-skill.mjs', import.meta.url))
@@ -23,7 +25,7 @@ const maxNoiseBytes = 4096
 const maxHostArgumentBytes = 24 * 1024 * 1024
 
 /** Runs a skill in a process of its own and ends the whole process group at the deadline. */
-export async function runChild({ request, codeDir, python, host, timeoutMs, onChild }: ChildRun): Promise<RunResult> {
+export async function runChild({ request, codeDir, python, host, timeoutMs, onChild, onFailure }: ChildRun): Promise<RunResult> {
   const started = performance.now()
   const isPython = request.entry.endsWith('.py')
   const command = isPython ? python : process.execPath
@@ -38,7 +40,7 @@ export async function runChild({ request, codeDir, python, host, timeoutMs, onCh
   let timer: NodeJS.Timeout | undefined
   try {
     const noise = collectNoise(child)
-    const ended = endOf(child, noise)
+    const ended = endOf(child)
     const spoken = converse({ child, request, codeDir, host })
     const late = new Promise<Ending>((resolve) => {
       timer = setTimeout(() => resolve({ kind: 'failed', reason: 'timeout', message: `it ran longer than ${timeoutMs} ms` }), timeoutMs)
@@ -46,7 +48,8 @@ export async function runChild({ request, codeDir, python, host, timeoutMs, onCh
     const first = await Promise.race([spoken, ended, late])
     // What was said just before the end still counts.
     const ending = first.kind === 'failed' && first.reason === 'killed' ? await Promise.race([spoken, wait(50, first)]) : first
-    return { ...ending, run_ms: Math.round(performance.now() - started) }
+    if (ending.kind === 'failed') onFailure(ending.trace ?? noise())
+    return { ...withoutTrace(ending, codeDir), run_ms: Math.round(performance.now() - started) }
   } finally {
     clearTimeout(timer)
     killGroup(child)
@@ -65,7 +68,13 @@ export function killGroup(child: ChildProcess): void {
 }
 
 type WithoutTime<T> = T extends unknown ? Omit<T, 'run_ms'> : never
-type Ending = WithoutTime<RunResult>
+type Ending = WithoutTime<RunResult> & { readonly trace?: string }
+
+// A path of this machine is nothing a caller can use.
+function withoutTrace({ trace: _, ...ending }: Ending, codeDir: string): WithoutTime<RunResult> {
+  const told = ending as WithoutTime<RunResult>
+  return told.kind === 'failed' ? { ...told, message: told.message.replaceAll(codeDir, '.') } : told
+}
 
 type Conversation = { readonly child: ChildProcess; readonly request: RunRequest; readonly codeDir: string; readonly host: HostFunctions }
 
@@ -128,10 +137,15 @@ function toEnding(message: Exclude<ChildMessage, { type: 'host' }>, maxBytes: nu
       effect: touchedTheWorld ? 'possible' : message.effect,
     }
   }
-  return { kind: 'failed', reason: message.reason, message: message.message }
+  return {
+    kind: 'failed',
+    reason: message.reason,
+    message: message.message,
+    ...(message.trace === undefined ? {} : { trace: message.trace }),
+  }
 }
 
-function endOf(child: ChildProcess, noise: () => string): Promise<Ending> {
+function endOf(child: ChildProcess): Promise<Ending> {
   return new Promise((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       resolve(
@@ -144,7 +158,7 @@ function endOf(child: ChildProcess, noise: () => string): Promise<Ending> {
       resolve({
         kind: 'failed',
         reason: 'killed',
-        message: `it ended ${signal === null ? `with code ${code}` : `by ${signal}`} and no answer: ${noise()}`.slice(0, 500),
+        message: `it ended ${signal === null ? `with code ${code}` : `by ${signal}`} and no answer`,
       }),
     )
   })

@@ -1,6 +1,7 @@
 import { endpoints } from '@repertoire/contract'
 import { declareRequirements } from '../../catalogue/declare-requirements.ts'
 import { describeSkill } from '../../catalogue/describe-skill.ts'
+import { describeVersion } from '../../catalogue/describe-version.ts'
 import { listSkills, type SkillPage } from '../../catalogue/list-skills.ts'
 import { listVersions } from '../../catalogue/list-versions.ts'
 import { readFile } from '../../catalogue/read-file.ts'
@@ -37,8 +38,8 @@ export const skillRoutes: readonly Route[] = [
   }),
   route(endpoints.listVersions, ({ c, deps, visit, param }) => respond(c, listVersions(deps, visit, { name: param('name') }))),
   route(endpoints.describeVersion, ({ c, deps, visit, param }) => {
-    const { detail, revision } = describeSkill(deps, { ...visit, standing: [] }, { name: param('name'), range: param('version') })
-    return respond(c, detail, { revision, warnings: detail.resolution.warnings })
+    const detail = describeVersion(deps, visit, { name: param('name'), version: param('version') })
+    return respond(c, detail, { warnings: detail.resolution.warnings })
   }),
   route(endpoints.readFile, async ({ c, deps, visit, param }) => {
     const { bytes, digest } = await readFile(deps, visit, { name: param('name'), version: param('version'), path: param('path') })

@@ -1,0 +1,15 @@
+import type { SkillDetail } from '@repertoire/contract'
+import type { Deps } from '../ports.ts'
+import type { Visit } from '../visit.ts'
+import { admitExact } from './admit-exact.ts'
+import { showResolution, showVersion } from './show-version.ts'
+
+/** One exact version, whatever ranges the instance declared. */
+export function describeVersion(
+  deps: Deps,
+  visit: Visit,
+  { name, version }: { readonly name: string; readonly version: string },
+): SkillDetail {
+  const { skill, resolved } = admitExact(deps, visit, { name, version })
+  return showVersion(skill, resolved.version, showResolution(resolved, version))
+}
