@@ -63,6 +63,41 @@ describe('the edges of HTTP', () => {
     const broken = await speak('NONSENSE\r\n\r\n')
     expect([broken.slice(0, 12), envelopeOf(broken).error.code]).toEqual(['HTTP/1.1 400', 'INVALID_REQUEST'])
   })
+  it('answers without a Host, and whatever else is odd, in an envelope', async () => {
+    expect((await speak('GET /healthz HTTP/1.0\r\n\r\n')).slice(0, 12)).toBe('HTTP/1.1 200')
+    for (const text of [
+      'GET /v1/skills HTTP/1.1\r\n\r\n',
+      'GET /v1/skills HTTP/1.1\r\nhost: a b\r\n\r\n',
+      'GET /v1/skills HTTP/1.1\r\nhost: x\r\nexpect: magic\r\n\r\n',
+      'OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n',
+    ]) {
+      const answer = await speak(text)
+      expect([text, answer.slice(9, 10), envelopeOf(answer).ok]).toEqual([text, '4', false])
+    }
+  })
+  it('400 INVALID_REQUEST: U+0000 and prototype keys, wherever they stand', async () => {
+    for (const [method, path, body] of [
+      ['GET', '/v1/calls?skill=%00', undefined],
+      ['GET', '/v1/skills?__proto__=1', undefined],
+      ['DELETE', '/v1/connections/%00', undefined],
+      ['POST', '/v1/skills/%00/versions/%00/release', { reason: 'a long reason' }],
+      ['GET', '/v1/calls?to=0000-01-01T00:00:00Z', undefined],
+    ] as const) {
+      const reply = await registry.send(method, path, body === undefined ? {} : { body })
+      expect([path, reply.status, reply.body.error?.code]).toEqual([path, 400, 'INVALID_REQUEST'])
+    }
+    const raw = await registry.send('POST', '/v1/resolve', {
+      raw: '{"requires":{"__proto__":"^1"}}',
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([raw.status, registry.bugs]).toEqual([400, []])
+  })
+  it('403 ROLE_REQUIRED: whoever may not ask is told before the body is looked at', async () => {
+    const key = await registry.agent('poor')
+    const zip = await registry.send('POST', '/v1/skills', { key, raw: 'no archive', headers: { 'content-type': 'application/zip' } })
+    const agent = await registry.send('POST', '/v1/agents', { key, raw: '{', headers: { 'content-type': 'application/json' } })
+    expect([zip.body.error?.code, agent.body.error?.code]).toEqual(['ROLE_REQUIRED', 'ROLE_REQUIRED'])
+  })
   it('408 REQUEST_TIMEOUT: headers that never end are ended', async () => {
     const started = performance.now()
     const slow = await speak('GET /v1/skills HTTP/1.1\r\nhost: x\r\n', { slowly: true })

@@ -100,6 +100,17 @@ describe('GET /v1/skills', () => {
     const reply = await registry.send('GET', `/v1/skills${query}`, { key })
     expect([reply.status, reply.body.error?.code]).toEqual([400, 'INVALID_REQUEST'])
   })
+  it('400 INVALID_REQUEST: two ranges for one skill, so that none quietly wins', async () => {
+    for (const requires of ['open-one@^1, open-one@^2', 'open-one@^1, open_one@^2']) {
+      expect((await registry.send('GET', '/v1/skills', { key, headers: { 'repertoire-requires': requires } })).body.error?.code).toBe(
+        'INVALID_REQUEST',
+      )
+    }
+    expect(
+      (await registry.send('PUT', '/v1/agents/self/requirements', { key, body: { requires: { 'open-one': '^1', open_one: '^2' } } })).body
+        .error?.code,
+    ).toBe('INVALID_REQUEST')
+  })
   it('400 INVALID_RANGE: a header with a range that is none', async () => {
     const reply = await registry.send('GET', '/v1/skills', { key, headers: { 'repertoire-requires': 'open-one@one-ish' } })
     expect([reply.status, reply.body.error?.code]).toEqual([400, 'INVALID_RANGE'])

@@ -64,6 +64,20 @@ describe('POST /v1/skills', () => {
     const reply = await registry.send('POST', '/v1/skills', { key, body: { files: writeSkill({ name: 'not-mine' }) } })
     expect([reply.status, reply.body.error?.code]).toEqual([403, 'ROLE_REQUIRED'])
   })
+  it('403 ROLE_REQUIRED: a publisher publishes under the names of its own team alone', async () => {
+    const alpha = await registry.agent('alpha-author', { role: 'publisher', team: 'alpha' })
+    const beta = await registry.agent('beta-author', { role: 'publisher', team: 'beta' })
+    const publish = (key: string, version: string): ReturnType<TestRegistry['send']> =>
+      registry.send('POST', '/v1/skills', { key, body: { files: writeSkill({ name: 'alpha-secret', version }) } })
+    const replies = [
+      await publish(alpha, '1.0.0'),
+      await publish(beta, '1.0.0'),
+      await publish(beta, '1.1.0'),
+      await publish(alpha, '1.1.0'),
+    ]
+    expect(replies.map((reply) => reply.status)).toEqual([201, 403, 403, 201])
+    expect(replies[1]?.text).not.toContain(replies[0]?.body.data.digest)
+  })
   it('409 VERSION_EXISTS: other bytes under a published number are refused and change nothing', async () => {
     await registry.publish({ name: 'taken' })
     const other = await registry.publish({ name: 'taken', body: 'Other words.' })

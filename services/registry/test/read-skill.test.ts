@@ -104,6 +104,16 @@ describe('GET /v1/skills/{name}', () => {
 })
 
 describe('GET /v1/skills/{name}/versions', () => {
+  it('404 VERSION_NOT_FOUND: a range is no version', async () => {
+    for (const version of ['^1', 'latest', 'v1.0.0', '1']) {
+      expect([version, (await registry.send('GET', `/v1/skills/query-order/versions/${version}`, { key })).body.error?.code]).toEqual([
+        version,
+        'VERSION_NOT_FOUND',
+      ])
+      expect((await registry.send('GET', `/v1/skills/vault/versions/${version}`, { key })).body.error?.code).toBe('SKILL_NOT_FOUND')
+    }
+    expect((await registry.send('GET', '/v1/skills/query-order/versions/1.0.0', { key })).body.data.version).toBe('1.0.0')
+  })
   it('200: shows an agent what is released, newest first, and an operator the candidates too', async () => {
     const own = await registry.send('GET', '/v1/skills/query-order/versions', { key })
     expect(own.body.data.items.map((item: { version: string; stable: boolean }) => [item.version, item.stable])).toEqual([
