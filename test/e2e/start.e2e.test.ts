@@ -141,13 +141,12 @@ describe('a registry as a process', () => {
     const pid = Number((await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
     process.kill(pid, 'SIGKILL')
     const started = performance.now()
-    let status = 0
-    while (status !== 200 && performance.now() - started < 30_000) {
-      status = (await running().send('POST', '/v1/skills/echo-back/calls', { arguments: {} })).status
-      if (status !== 200) expect(status).toBe(503)
+    const statuses = new Set<number>()
+    while (!statuses.has(200) && performance.now() - started < 30_000) {
+      statuses.add((await running().send('POST', '/v1/skills/echo-back/calls', { arguments: {} })).status)
     }
     console.log(`calls are answered again ${Math.round(performance.now() - started)} ms after Postgres was killed`)
-    expect(status).toBe(200)
+    expect([...statuses].filter((status) => status !== 503)).toEqual([200])
     expect(await running().end('SIGTERM')).toBe(0)
   })
 })

@@ -109,6 +109,10 @@ describe('a bundle', () => {
     expect(first(front(`${good}\nexecutor: {kind: code}`))).toContain('executor says code, but there is no skill.ts')
     expect(first(front(good), { 'skill.js': '' })).toContain('needs an input schema')
   })
+  it('is refused where a reference hides text, and only warned of a stray control character', () => {
+    expect(first(front(good), { 'references/a.md': 'line\nx\u{E0041}y' })).toContain('references/a.md:2 it contains U+E0041')
+    expect(first(front(good), { 'references/a.md': 'x\u0007y', 'logo.bin': '\u202E' })).toBe('fine')
+  })
   it('compares its folder, strictly at home and mildly on import', () => {
     expect(first(front(good), {}, { folder: 'other' })).toContain('the folder is called other, the skill query-order')
     expect(first(front(good), {}, { folder: 'other', folderMismatch: 'warning' })).toBe('fine')

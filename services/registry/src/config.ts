@@ -105,7 +105,7 @@ function databaseUrl(text: string | undefined): string | undefined {
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (/^127\./.test(host) && isIPv4(host))
+  return host === 'localhost' || host === '::1' || (host.startsWith('127.') && isIPv4(host))
 }
 
 function absolute(path: string, workingDir: string): string {

@@ -5,19 +5,19 @@ import { startRegistry, StartStopped, type RunningRegistry } from './start/start
 async function main(): Promise<void> {
   const { config, warnings } = readConfig(process.env, process.cwd())
   for (const warning of warnings) process.stderr.write(`repertoire: ${warning}\n`)
-  let registry: RunningRegistry | undefined
-  let isStopping = false
+  const now: { registry?: RunningRegistry; isStopping: boolean } = { isStopping: false }
   // Signals are heard from the first moment: a start that is cut short takes down what it had brought up.
   const stop = (signal: string): void => {
-    if (isStopping) return
-    isStopping = true
-    process.stdout.write(`\nrepertoire: ${signal}, ${registry === undefined ? 'stopping the start' : 'finishing running calls'}\n`)
-    if (registry !== undefined) end(registry)
+    if (now.isStopping) return
+    now.isStopping = true
+    process.stdout.write(`\nrepertoire: ${signal}, ${now.registry === undefined ? 'stopping the start' : 'finishing running calls'}\n`)
+    if (now.registry !== undefined) end(now.registry)
   }
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))
-  registry = await startRegistry(config, () => isStopping)
-  if (isStopping) return end(registry)
+  const registry = await startRegistry(config, () => now.isStopping)
+  if (now.isStopping) return end(registry)
+  now.registry = registry
   process.stdout.write(`${registry.banner}\n`)
 }
 

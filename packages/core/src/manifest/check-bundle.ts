@@ -7,7 +7,8 @@ import type { SchemasToProve } from '../schemas/prove-schemas.ts'
 import { bundleDigest, checkPaths, type Bundle, type BundleDefaults } from './bundle.ts'
 import { readFrontMatter } from './front-matter.ts'
 import { readManifest, type ManifestReading } from './read-manifest.ts'
-import { findSuspiciousWording, findUnsafeCharacter } from './text-safety.ts'
+import { checkReferences, checkWording, lint } from './check-texts.ts'
+import { findUnsafeCharacter } from './text-safety.ts'
 
 /** A bundle that passed every check that needs neither a compiler nor what was published before. */
 export type CheckedBundle = {
@@ -36,7 +37,7 @@ const entries = ['skill.ts', 'skill.js', 'skill.py']
 
 /** Checks a skill's files as the registry does before it publishes them: everything at once, nothing half-done. */
 export function checkBundle(bundle: Bundle): BundleCheck {
-  const findings: Finding[] = checkPaths(bundle.files)
+  const findings: Finding[] = [...checkPaths(bundle.files), ...checkReferences(bundle.files)]
   const bytes = bundle.files.get('SKILL.md')
   if (bytes === undefined)
     return {
@@ -184,34 +185,6 @@ function readExecutor(
   return { kind: manifest.executor.kind, entry: manifest.executor.kind === 'code' ? entry : null }
 }
 
-function checkWording(manifest: Manifest): Finding[] {
-  return (['description', 'when_to_use', 'when_not_to_use'] as const).flatMap((key) => {
-    const suspicious = findSuspiciousWording(manifest[key] ?? '')
-    return suspicious === undefined ? [] : [warning('SKILL.md', `${key} wants a second look: ${suspicious}`, null)]
-  })
-}
-
-function lint(manifest: Manifest, hasOutputSchema: boolean): Finding[] {
-  const findings: Finding[] = []
-  if (!hasOutputSchema)
-    findings.push(warning('output.schema.json', 'there is no output schema, so answers are passed on unchecked', 'add output.schema.json'))
-  if (manifest.when_to_use === undefined)
-    findings.push(warning('SKILL.md', 'when_to_use is missing; models choose by it', 'say when to use the skill'))
-  if (manifest.examples.length < 5)
-    findings.push(
-      warning(
-        'SKILL.md',
-        `there are ${manifest.examples.length} examples; five make the skill much easier to find`,
-        'add examples: {say, params}',
-      ),
-    )
-  return findings
-}
-
 function error([file, line]: readonly [file: string, line: number | null], message: string, fix: string): Finding {
   return { level: 'error', file, line, message, fix }
-}
-
-function warning(file: string, message: string, fix: string | null): Finding {
-  return { level: 'warning', file, line: null, message, fix }
 }
