@@ -119,6 +119,13 @@ describe('a bundle', () => {
     expect(first(front(good), {}, { folder: 'query_order@1.0.0' })).toBe('fine')
     expect(first(front(good), {}, { folder: 'query-order@1.1.0' })).toContain('the folder says version 1.1.0')
   })
+  it('warns of what it declares and nobody keeps yet', () => {
+    const { findings } = checkBundle(bundle(front(`${good}\napproval: human\nconcurrency: 1`)))
+    expect(findings.map((finding) => `${finding.level} ${finding.message}`)).toEqual([
+      expect.stringContaining('warning approval: human'),
+      expect.stringContaining('warning concurrency'),
+    ])
+  })
   it('tells all errors at once', () => {
     const check = checkBundle(bundle(front('version: 1\neffects: x\ntimeout_ms: soon'), { 'schema.json': '{"type":"array"}', '../x': '' }))
     expect(errorsOf(check).length).toBeGreaterThanOrEqual(6)

@@ -148,6 +148,12 @@ describe('keys', () => {
       'Bearer',
     ])
   })
+  it('401 UNAUTHENTICATED: a user nobody can vouch for is not passed over', async () => {
+    expect(code(await registry.send('GET', '/v1/agents/self', { headers: { 'repertoire-on-behalf-of': 'a.b.c' } }))).toEqual([
+      401,
+      'UNAUTHENTICATED',
+    ])
+  })
   it('409 ILLEGAL_TRANSITION: a key does not revoke itself', async () => {
     const id = (await registry.send('GET', '/v1/agents/admin/keys')).body.data.items[0].id
     expect(code(await registry.send('DELETE', `/v1/agents/admin/keys/${id}`))).toEqual([409, 'ILLEGAL_TRANSITION'])

@@ -7,7 +7,7 @@ import type { SchemasToProve } from '../schemas/prove-schemas.ts'
 import { bundleDigest, checkPaths, type Bundle, type BundleDefaults } from './bundle.ts'
 import { readFrontMatter } from './front-matter.ts'
 import { readManifest, type ManifestReading } from './read-manifest.ts'
-import { checkReferences, checkWording, lint } from './check-texts.ts'
+import { checkReferences, checkUnkept, checkWording, lint } from './check-texts.ts'
 import { findUnsafeCharacter } from './text-safety.ts'
 
 /** A bundle that passed every check that needs neither a compiler nor what was published before. */
@@ -63,7 +63,7 @@ export function checkBundle(bundle: Bundle): BundleCheck {
   const manifest = reading?.manifest
   const toProve = schemasToProve(input, output, reading)
   if (reading === undefined || manifest === undefined) return { findings, toProve, checked: undefined, name }
-  findings.push(...checkWording(manifest))
+  findings.push(...checkWording(manifest), ...checkUnkept(manifest))
   const executor = readExecutor(bundle, manifest, findings)
   if (executor.kind !== 'playbook' && input === undefined && !findings.some((finding) => finding.file.endsWith('schema.json'))) {
     findings.push(

@@ -24,6 +24,21 @@ export function checkWording(manifest: Manifest): Finding[] {
   })
 }
 
+/** What the front matter asks for and this version does not do yet: whoever relies on it has to know. */
+export function checkUnkept(manifest: Manifest): Finding[] {
+  const findings: Finding[] = []
+  if (manifest.approval === 'human')
+    findings.push(
+      warning(
+        'SKILL.md',
+        'approval: human is kept and shown, but calls are not held for approval yet',
+        'grant its tags only to agents that ask a human themselves',
+      ),
+    )
+  if (manifest.concurrency !== undefined) findings.push(warning('SKILL.md', 'concurrency is kept and shown, but not enforced yet', null))
+  return findings
+}
+
 /** What makes a skill harder to choose or to trust, though it can be published. */
 export function lint(manifest: Manifest, hasOutputSchema: boolean): Finding[] {
   const findings: Finding[] = []

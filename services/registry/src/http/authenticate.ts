@@ -31,6 +31,13 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
 function visitOf(c: Ask, deps: HttpDeps): Visit {
   const snapshot = deps.snapshot()
   const caller = callerOf(c.req.header('authorization'), snapshot, deps.clock.now().getTime())
+  // Rights of a user that nobody can verify must not be passed over in silence.
+  if (c.req.header('repertoire-on-behalf-of') !== undefined) {
+    throw new Refusal('UNAUTHENTICATED', 'No issuer is configured that could vouch for Repertoire-On-Behalf-Of.', {
+      hint: 'leave the header out',
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+  }
   const instance = short(c, 'repertoire-instance') ?? 'default'
   const declared = snapshot.requirements.get(caller.id)?.get(instance)
   const asked = requiresOf(c.req.header('repertoire-requires'))
