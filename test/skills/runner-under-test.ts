@@ -43,6 +43,7 @@ export async function startRunner({ mounts: names = ['workspace'], fetchAllow = 
     smtp,
     processes: 2,
     python: 'python3',
+    quiet: true,
   })
   const skills = await readShippedSkills()
   const sent = new Set<string>()

@@ -10,7 +10,7 @@ export const exits = {
   unavailable: { code: 7, meaning: 'no answer: the registry is away, busy, or too late' },
   skillError: { code: 8, meaning: 'the skill itself said no' },
   executorFailed: { code: 9, meaning: 'what carries the skill out broke' },
-  someRefused: { code: 10, meaning: 'import --strict: every folder was handled, and some were refused' },
+  someRefused: { code: 10, meaning: 'import --strict: every folder was handled, and some were refused or not released' },
   interrupted: { code: 130, meaning: 'import: stopped by a signal; its report says how far it came' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>
 

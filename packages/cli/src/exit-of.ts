@@ -7,5 +7,7 @@ export function exitOf(error: unknown): Exit {
   if (error instanceof CommandError) return error.exit
   if (!(error instanceof RepertoireError)) return 'bug'
   if (error.origin === 'network') return 'unavailable'
+  // Its status says "later", but waiting builds no sandbox.
+  if (error.code === 'CAGE_MISSING') return 'executorFailed'
   return error.origin === 'skill' ? 'skillError' : exitOfStatus(error.status)
 }

@@ -41,7 +41,8 @@ export function explainDetail(detail: Detail): string {
         : detail.path || '(the whole)'
       : `${detail.file}${detail.line === undefined ? '' : `:${detail.line}`}`
   const found = [
-    detail.message,
+    // A whole schema is for programs, which get it with --json.
+    detail.message?.startsWith('{') === true ? undefined : detail.message,
     detail.reason,
     detail.rule === undefined ? undefined : `rule ${detail.rule}`,
     detail.expected === undefined ? undefined : `expected ${detail.expected}`,

@@ -12,6 +12,12 @@ export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER):
   }
 }
 
+/** Reads why something is done; the registry keeps it and takes no less than eight characters. */
+export function reason(text: string): string {
+  if (text.trim().length < 8) throw new InvalidArgumentError('It has at least 8 characters: say why, for whoever reads the audit log.')
+  return text
+}
+
 /** Collects an option that may be given several times. */
 export function collect(text: string, before: readonly string[] = []): string[] {
   return [...before, text]

@@ -39,6 +39,7 @@ describe('who may call', () => {
     ])
   })
   it('is permitted by a grant, until it is taken back, and a denial beats it', async () => {
+    expect((await run(['grant', 'bot', 'greet:say', '--reason', 'short'])).code).toBe(2)
     const granted = json<{ id: string }>(await run(['grant', 'bot', 'greet:say', '--reason', 'greets all day', '--json']))
     expect((await call('{"name":"Ada"}')).code).toBe(0)
     const denied = json<{ id: string; expires_at: string }>(

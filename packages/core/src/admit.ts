@@ -92,14 +92,22 @@ export function absent(name: string): Refusal {
 /** The refusal for a skill the caller may not call: the missing tag and nothing else. */
 export function denied(skill: SkillRecord, authorization: Authorization, caller: Caller): Refusal {
   if (skill.private) return absent(skill.name)
-  const tags = authorization.permit.missing
-  const plural = tags.length === 1 ? `the tag ${tags[0]}` : `the tags ${tags.join(', ')}`
+  const { missing, denied: taken } = authorization.permit
+  const named = missing.length === 1 ? `the tag ${missing[0]}` : `the tags ${missing.join(', ')}`
+  const details = missing.map((tag) => ({ rule: 'permission', expected: tag }))
+  // Another grant would not help against a denial, which beats them all.
+  if (taken.length > 0) {
+    return new Refusal('PERMISSION_DENIED', `${skill.name} needs ${named}; agent ${caller.id} is denied ${taken.join(', ')}.`, {
+      hint: `an admin sees the denial with repertoire grants ${caller.id}, and takes it back with repertoire revoke ${caller.id} ID`,
+      details,
+    })
+  }
   return new Refusal(
     'PERMISSION_DENIED',
-    `${skill.name} needs ${plural}; agent ${caller.id} does not hold ${tags.length === 1 ? 'it' : 'them'}.`,
+    `${skill.name} needs ${named}; agent ${caller.id} does not hold ${missing.length === 1 ? 'it' : 'them'}.`,
     {
-      hint: `ask an admin: repertoire grant ${caller.id} ${tags[0]} --reason "…"`,
-      details: tags.map((tag) => ({ rule: 'permission', expected: tag })),
+      hint: `ask an admin: ${missing.map((tag) => `repertoire grant ${caller.id} ${tag} --reason "…"`).join('; ')}`,
+      details,
     },
   )
 }

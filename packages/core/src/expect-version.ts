@@ -18,7 +18,7 @@ export function honourExpected(skill: SkillRecord, expected: Expectation, contex
   if (version !== undefined && inRange && (isServedByRange(skill, version) || inActiveCohort(skill, version.version, context))) {
     return { ...resolved, version, via: 'session', coin: null, rolloutId: null }
   }
-  throw new Refusal('VERSION_CHANGED', `${skill.name} is now ${resolved.version.version}; ${expected.version} can no longer be served.`, {
+  throw new Refusal('VERSION_CHANGED', `${skill.name} is now ${resolved.version.version}; ${expected.version} cannot be served.`, {
     hint: 'read the skill again and retry once',
     details: [
       { path: '/expect_version', expected: resolved.version.version, got: expected.version, message: resolved.version.inputSchema },

@@ -15,9 +15,13 @@ export function explainNoMatch(skill: SkillRecord, ranges: readonly ParsedRange[
   const causes = [...fitting.slice(0, 5).map((version) => causeOf(skill, version)), stableCause(skill)].filter(
     (cause) => cause !== undefined,
   )
-  const nearest = nearestRange(skill)
+  const nearest = asked.length > 1 ? undefined : nearestRange(skill)
+  const sources =
+    asked.length > 1
+      ? 'all of them bind: the range of the request, Repertoire-Requires, and what this instance declared (repertoire self shows it)'
+      : undefined
   const details: Detail[] = causes.map((cause) => ({ reason: cause }))
-  const hint = [...causes, nearest === undefined ? undefined : `try ${nearest}`].filter((part) => part !== undefined).join('; ')
+  const hint = [sources, ...causes, nearest === undefined ? undefined : `try ${nearest}`].filter((part) => part !== undefined).join('; ')
   return new Refusal('NO_MATCHING_VERSION', message, { hint: hint === '' ? 'nothing of this skill is released yet' : hint, details })
 }
 

@@ -1,24 +1,31 @@
 import type { GrantRecord } from './records.ts'
 
-/** Whether every tag is held, which are missing, and the grant or denial that decided. */
-export type Permit = { readonly allow: boolean; readonly missing: readonly string[]; readonly ruleId: string }
+/** Whether every tag is held, which are missing, which of those a denial takes away, and the grant or denial that decided. */
+export type Permit = {
+  readonly allow: boolean
+  readonly missing: readonly string[]
+  readonly denied: readonly string[]
+  readonly ruleId: string
+}
 
 // A wildcard never covers these: whoever hands them out has to name them.
 const highRisk = ['exec', 'fs:write', 'secrets', 'payments', 'smtp', 'network']
 
 /** Decides whether the holder of some grants may use what requires some tags: unknown is deny, and deny beats allow. */
 export function permit(grants: readonly GrantRecord[], tags: readonly string[], nowMs: number): Permit {
-  if (tags.length === 0) return { allow: true, missing: [], ruleId: 'open' }
+  if (tags.length === 0) return { allow: true, missing: [], denied: [], ruleId: 'open' }
   const missing: string[] = []
+  const denied: string[] = []
   let ruleId = 'none'
   for (const tag of tags) {
     const rule = decidingRule(grants, normaliseTag(tag), nowMs)
     if (rule === undefined || rule.deny) {
       if (missing.length === 0) ruleId = rule?.id ?? 'none'
       missing.push(tag)
+      if (rule !== undefined) denied.push(tag)
     } else if (missing.length === 0) ruleId = rule.id
   }
-  return { allow: missing.length === 0, missing, ruleId }
+  return { allow: missing.length === 0, missing, denied, ruleId }
 }
 
 /** The one spelling of a tag: `filesystem` is `fs`. */

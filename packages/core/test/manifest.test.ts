@@ -108,6 +108,11 @@ describe('a bundle', () => {
     ).toContain('executor says http, but there is skill.js')
     expect(first(front(`${good}\nexecutor: {kind: code}`))).toContain('executor says code, but there is no skill.ts')
     expect(first(front(good), { 'skill.js': '' })).toContain('needs an input schema')
+    expect(
+      first(front(`${good}\nexecutor: {kind: http, connection: c, path: "/x/{town}", method: GET}`), {
+        'schema.json': '{"type":"object","properties":{"city":{}}}',
+      }),
+    ).toContain('names {town}, which is not a required property')
   })
   it('is refused where a reference hides text, and only warned of a stray control character', () => {
     expect(first(front(good), { 'references/a.md': 'line\nx\u{E0041}y' })).toContain('references/a.md:2 it contains U+E0041')

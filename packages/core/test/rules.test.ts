@@ -58,7 +58,7 @@ describe('permission', () => {
     expect([permit(timed, ['x'], 99).allow, permit(timed, ['x'], 100).allow]).toEqual([true, false])
   })
   it('names the missing tags and the rule that decided', () => {
-    expect(permit(grants('a', '!b'), ['a', 'b', 'c'], 0)).toEqual({ allow: false, missing: ['b', 'c'], ruleId: 'g1' })
+    expect(permit(grants('a', '!b'), ['a', 'b', 'c'], 0)).toEqual({ allow: false, missing: ['b', 'c'], denied: ['b'], ruleId: 'g1' })
     expect(permit(grants('a'), ['a'], 0).ruleId).toBe('g0')
   })
   it('knows what only an explicit grant covers', () => {

@@ -1,6 +1,6 @@
 import type { CallBody, Declared, Meta, ResolvedSet, Self, SkillDetail, SkillList, SkillListItem } from '@repertoire/contract/sdk'
 import { RepertoireError } from './repertoire-error.ts'
-import { createTransport, type RequestOptions, type Transport } from './transport.ts'
+import { createTransport, unsendable, type RequestOptions, type Transport } from './transport.ts'
 
 /** How an agent reaches its registry. */
 export type RepertoireOptions = {
@@ -50,11 +50,14 @@ export class Repertoire {
   constructor(options: RepertoireOptions = {}) {
     const environment = typeof process === 'undefined' ? {} : process.env
     const key = options.key ?? environment['REPERTOIRE_KEY'] ?? ''
+    const url = options.url ?? environment['REPERTOIRE_URL'] ?? 'http://127.0.0.1:4000'
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+      throw unsendable(`${JSON.stringify(url)} is not the address of a registry.`, 'write it like http://127.0.0.1:4000')
     const requires = Object.entries(options.requires ?? {})
       .map(([name, range]) => `${name}@${range}`)
       .join(', ')
     this.transport = createTransport({
-      url: options.url ?? environment['REPERTOIRE_URL'] ?? 'http://127.0.0.1:4000',
+      url,
       timeoutMs: options.timeoutMs ?? 30_000,
       fetch: options.fetch ?? fetch,
       headers: present({

@@ -35,7 +35,8 @@ export function createTransport({ url, headers, timeoutMs, fetch: send }: Transp
   const attempt = async <T>(method: string, path: string, options: RequestOptions): Promise<Answer<T>> => {
     const target = `${base}${path}${queryOf(options.query)}`
     const known = method === 'GET' ? remembered.get(target) : undefined
-    const timeout = AbortSignal.timeout(options.timeoutMs ?? timeoutMs)
+    const timeout = deadlineAfter(options.timeoutMs ?? timeoutMs)
+    const body = writeBody(options.body)
     let response: Response
     let text: string
     try {
@@ -48,13 +49,17 @@ export function createTransport({ url, headers, timeoutMs, fetch: send }: Transp
           ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(known === undefined ? {} : { 'if-none-match': known.etag }),
         },
-        ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+        ...(body === undefined ? {} : { body }),
         signal: options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]),
       })
       text = await response.text()
     } catch (error) {
       if (options.signal?.aborted === true) throw error
-      if (isRefusedHere(error)) throw unsendable()
+      if (isRefusedHere(error))
+        throw unsendable(
+          'The request cannot be sent: the address, the key, or a session or tenant holds characters that a header cannot carry.',
+          'use plain ASCII there',
+        )
       throw unreachable(base, method, timeout.aborted)
     }
     if (response.status === 304 && known !== undefined) return known.answer as Answer<T>
@@ -84,17 +89,26 @@ function isRefusedHere(error: unknown): boolean {
   return error instanceof TypeError && error.cause === undefined
 }
 
-function unsendable(): RepertoireError {
-  const message = 'The request cannot be sent: the address, the key, or a session or tenant holds characters that a header cannot carry.'
-  return new RepertoireError({
-    code: 'UNSENDABLE',
-    origin: 'network',
-    effect: 'none',
-    next: 'fix_input',
-    message,
-    hint: 'use plain ASCII there',
-    status: 0,
-  })
+/** The error for a request that was never sent, because it cannot be. */
+export function unsendable(message: string, hint: string): RepertoireError {
+  return new RepertoireError({ code: 'UNSENDABLE', origin: 'network', effect: 'none', next: 'fix_input', message, hint, status: 0 })
+}
+
+function writeBody(body: unknown): string | undefined {
+  if (body === undefined) return undefined
+  try {
+    return JSON.stringify(body)
+  } catch (error) {
+    throw unsendable(
+      `The arguments cannot be written as JSON: ${error instanceof Error ? error.message : 'unknown'}.`,
+      'send big integers as strings, and no cycles',
+    )
+  }
+}
+
+function deadlineAfter(timeoutMs: number): AbortSignal {
+  if (!Number.isFinite(timeoutMs) || timeoutMs < 0) throw unsendable(`${timeoutMs} is not a time-out.`, 'give milliseconds')
+  return AbortSignal.timeout(Math.ceil(timeoutMs))
 }
 
 function open<T>(text: string, status: number): Answer<T> {

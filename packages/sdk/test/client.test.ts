@@ -117,6 +117,13 @@ describe('the client', () => {
     expect((await errorOf(clientWith(new TypeError('Cannot convert argument to a ByteString')).client.call('a'))).code).toBe('UNSENDABLE')
     expect((await errorOf(clientWith().client.describe('..'))).code).toBe('SKILL_NOT_FOUND')
   })
+  it('never sends what cannot be sent, and says why', async () => {
+    const { client, sent } = clientWith()
+    expect((await errorOf(client.call('a', { n: 1n }))).message).toContain('cannot be written as JSON')
+    expect((await errorOf(client.call('a', {}, { timeoutMs: Number.NaN }))).code).toBe('UNSENDABLE')
+    expect(() => new Repertoire({ url: 'foo' })).toThrow('is not the address of a registry')
+    expect(sent).toEqual([])
+  })
   it('stops when its caller does', async () => {
     const stop = new AbortController()
     stop.abort(new Error('enough'))

@@ -172,6 +172,10 @@ describe('grants', () => {
     })
     const refused = await call()
     expect([allowed.status, ...code(refused)]).toEqual([200, 403, 'PERMISSION_DENIED'])
+    expect(refused.body.error).toMatchObject({
+      message: 'read-report needs the tag fs:read:reports; agent clerk is denied fs:read:reports.',
+      hint: expect.stringContaining('repertoire revoke clerk'),
+    })
     expect((await registry.send('GET', `/v1/calls/${refused.body.meta.call_id}`)).body.data.authz_rule).toBeNull()
     await registry.send('DELETE', `/v1/agents/clerk/grants/${denial.body.data.id}`)
     expect((await call()).status).toBe(200)

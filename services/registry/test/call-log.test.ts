@@ -43,6 +43,7 @@ describe('GET /v1/calls', () => {
   })
   it('200: each filter narrows', async () => {
     expect(await items('?skill=count-up')).toHaveLength(6)
+    expect(await items('?skill=count_up')).toHaveLength(6)
     expect(await items('?agent=two')).toHaveLength(2)
     expect(await items('?outcome=not_resolved')).toHaveLength(1)
     expect(await items('?error_code=SKILL_NOT_FOUND')).toHaveLength(1)

@@ -165,6 +165,7 @@ describe('the code executor', () => {
       smtp: undefined,
       processes: 2,
       python: 'python3',
+      quiet: true,
     }
     const runner = await serveRunner(config)
     let sent = 0

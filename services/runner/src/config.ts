@@ -11,6 +11,8 @@ export type RunnerConfig = {
   readonly smtp: { readonly url: string; readonly from: string; readonly recipients: readonly string[] } | undefined
   readonly processes: number
   readonly python: string
+  /** Whether traces of failed skills are kept out of the log. */
+  readonly quiet: boolean
 }
 
 /** Reads and checks the environment; throws one sentence about the first thing that is wrong. */
@@ -37,6 +39,7 @@ export function readRunnerConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
           },
     processes: Number(processes),
     python: environment['REPERTOIRE_PYTHON'] ?? 'python3',
+    quiet: ['silent', 'error'].includes(environment['REPERTOIRE_LOG_LEVEL'] ?? 'info'),
   }
 }
 

@@ -70,10 +70,7 @@ async function run(room: Room, request: RunRequest, gone: AbortSignal): Promise<
       timeoutMs,
       python: room.config.python,
       host: hostFunctionsFor(room.config, request.tags),
-      onFailure: (trace) =>
-        void process.stderr.write(
-          `${JSON.stringify({ level: 40, time: Date.now(), msg: 'a skill failed', skill: request.skill, call_id: request.call_id, trace })}\n`,
-        ),
+      onFailure: (trace) => logFailure(room.config, request, trace),
       onChild: (child) => {
         const stop = (): void => killGroup(child)
         room.children.add(child)
@@ -87,6 +84,10 @@ async function run(room: Room, request: RunRequest, gone: AbortSignal): Promise<
   } finally {
     release()
   }
+}
+
+function logFailure({ quiet }: RunnerConfig, { skill, call_id }: RunRequest, trace: string): void {
+  if (!quiet) process.stderr.write(`${JSON.stringify({ level: 40, time: Date.now(), msg: 'a skill failed', skill, call_id, trace })}\n`)
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {

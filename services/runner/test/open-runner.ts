@@ -39,6 +39,7 @@ export async function openRunner(change: Partial<RunnerConfig> = {}): Promise<Op
     smtp: undefined,
     processes: 4,
     python: 'python3',
+    quiet: true,
     ...change,
   }
   const server = await serveRunner(config)

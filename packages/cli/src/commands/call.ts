@@ -35,7 +35,7 @@ export function addCall(program: Command): void {
     .option('--timeout-ms <ms>', 'how long the skill may take', wholeNumber(1, longestCallMs))
     .option('--session <id>', 'the session this call is part of')
     .option('--intent <text>', 'one sentence for the log: what for')
-    .option('--expect-version <version>', 'refuse when another version with another schema would answer')
+    .option('--expect-version <version>', 'the version you read about: it answers while it can be served; else the call is refused')
     .option('--meta', 'print {data, meta} instead of the data alone')
     .addHelpText(
       'after',

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { apiPath } from '../api-path.ts'
 import { withContext } from '../context.ts'
 import { examples } from '../examples.ts'
-import { moment } from '../read-option.ts'
+import { moment, reason } from '../read-option.ts'
 
 type GrantOptions = { readonly reason: string; readonly expiresAt?: string }
 
@@ -34,7 +34,7 @@ export function addGrant(program: Command): void {
       .description(description)
       .argument('<agent>', 'the agent')
       .argument('<pattern>', 'a tag such as orders:read, or a pattern such as orders:*')
-      .requiredOption('--reason <text>', 'why; at least 8 characters, kept in the audit log')
+      .requiredOption('--reason <text>', 'why; at least 8 characters, kept in the audit log', reason)
       .option('--expires-at <time>', 'when it ends by itself, such as 2026-12-31 or 2026-12-31T18:00:00Z', moment)
       .addHelpText('after', examples(example))
       .action(

@@ -7,7 +7,7 @@ import { explainError } from '../explain-error.ts'
 import { findSkillsBelow } from '../find-skills.ts'
 import type { ImportReport } from '../import/outcome.ts'
 import { sayImport } from '../import/say-import.ts'
-import { wholeNumber } from '../read-option.ts'
+import { wholeNumber, reason } from '../read-option.ts'
 import { writeErr } from '../terminal.ts'
 
 type ImportOptions = {
@@ -35,7 +35,7 @@ export function addImport(program: Command): void {
     .option('--default-version <version>', 'the version of skills that name none')
     .option('--default-permission <tags>', 'the permission tags of skills that say nothing of them: none, or tag,tag')
     .option('--release', 'also release what was published')
-    .option('--reason <text>', 'why it is released, for the audit log', 'released by repertoire import')
+    .option('--reason <text>', 'why it is released, for the audit log', reason, 'released by repertoire import')
     .option('--dry-run', 'let the registry check everything and store nothing')
     .option('--concurrency <n>', 'how many at once', wholeNumber(1, mostAtOnce), 4)
     .option('--report <file>', 'write what became of every folder, as JSON')

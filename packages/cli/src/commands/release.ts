@@ -1,5 +1,6 @@
 import type { Released } from '@repertoire/sdk'
 import type { Command } from 'commander'
+import { reason } from '../read-option.ts'
 import { apiPath } from '../api-path.ts'
 import { withContext } from '../context.ts'
 import { examples } from '../examples.ts'
@@ -12,7 +13,7 @@ export function addRelease(program: Command): void {
     .description('Releases a candidate. When it is the newest of its line, the line serves it to everybody, at once and on every replica.')
     .argument('<name>', 'the skill')
     .argument('<version>', 'the exact version')
-    .requiredOption('--reason <text>', 'why now; at least 8 characters, kept in the audit log')
+    .requiredOption('--reason <text>', 'why now; at least 8 characters, kept in the audit log', reason)
     .addHelpText('after', examples('repertoire release query-order 1.1.0 --reason "checked by the orders team"'))
     .action(
       withContext(async ({ print, registry }, [name, version]: [string, string], options: { readonly reason: string }) => {

@@ -75,6 +75,7 @@ export function checkBundle(bundle: Bundle): BundleCheck {
     )
   }
   if (executor.kind !== 'playbook') findings.push(...lint(manifest, output !== undefined))
+  findings.push(...checkPathArguments(manifest, input?.text))
   if (findings.some((finding) => finding.level === 'error')) return { findings, toProve, checked: undefined, name }
   const inputSchema = input?.text ?? noArguments
   const outputSchema = output?.text ?? null
@@ -150,6 +151,22 @@ function checkFolder(bundle: Bundle, name: string, version: string | undefined):
     )
   }
   return findings
+}
+
+// A place in the path that no argument is sure to fill would refuse every call, and a published version cannot be mended.
+function checkPathArguments(manifest: Manifest, inputSchema: string | undefined): Finding[] {
+  if (manifest.executor?.kind !== 'http' || inputSchema === undefined) return []
+  const { required } = JSON.parse(inputSchema) as { required?: unknown }
+  const places = [...manifest.executor.path.matchAll(/\{([A-Za-z0-9_]+)\}/g)].map((match) => match[1] ?? '')
+  return places
+    .filter((name) => !Array.isArray(required) || !required.includes(name))
+    .map((name) =>
+      error(
+        ['input.schema.json', null],
+        `the executor's path names {${name}}, which is not a required property`,
+        `add ${name} to properties and to required, or take it out of the path`,
+      ),
+    )
 }
 
 function readSchemaFile(bundle: Bundle, names: readonly string[], findings: Finding[]): SchemaFile | undefined {

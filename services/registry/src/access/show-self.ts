@@ -5,7 +5,8 @@ import type { Visit } from '../visit.ts'
 /** Who the caller is, what it holds, and what it declared. */
 export function showSelf(deps: Deps, { caller }: Visit): Self {
   const nowMs = deps.clock.now().getTime()
-  const declared = deps.snapshot().requirements.get(caller.id) ?? new Map<string, ReadonlyMap<string, string>>()
+  const { skills, requirements } = deps.snapshot()
+  const declared = requirements.get(caller.id) ?? new Map<string, ReadonlyMap<string, string>>()
   return {
     id: caller.id,
     role: caller.role === 'system' ? 'admin' : caller.role,
@@ -18,6 +19,11 @@ export function showSelf(deps: Deps, { caller }: Visit): Self {
         deny: grant.deny,
         expires_at: grant.expiresAt === null ? null : new Date(grant.expiresAt).toISOString(),
       })),
-    requirements: Object.fromEntries([...declared].map(([instance, ranges]) => [instance, Object.fromEntries(ranges)])),
+    requirements: Object.fromEntries(
+      [...declared].map(([instance, ranges]) => [
+        instance,
+        Object.fromEntries([...ranges].map(([key, range]) => [skills.get(key)?.name ?? key, range])),
+      ]),
+    ),
   }
 }

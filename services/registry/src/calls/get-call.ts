@@ -6,6 +6,6 @@ import type { Deps } from '../ports.ts'
 export async function getCall(deps: Deps, caller: Caller, { id }: { readonly id: string }): Promise<CallRow> {
   const row = await deps.calls.get(id)
   if (row === undefined || (!seesEverything(caller) && row.agent_id !== caller.id))
-    throw new Refusal('NOT_FOUND', `There is no call ${id.slice(0, 64)}.`, { hint: 'GET /v1/calls lists them' })
+    throw new Refusal('NOT_FOUND', `There is no call ${id.slice(0, 64)}.`, { hint: 'list the calls to find its id' })
   return row
 }

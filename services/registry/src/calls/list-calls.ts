@@ -1,5 +1,5 @@
 import type { CallList, ListCallsQuery } from '@repertoire/contract'
-import { readCursor, Refusal, seesEverything, writeCursor, type Caller } from '@repertoire/core'
+import { nameKey, readCursor, Refusal, seesEverything, writeCursor, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -11,7 +11,7 @@ export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuer
   const from = query.from === undefined ? new Date(to.getTime() - dayMs) : new Date(query.from)
   if (from.getUTCFullYear() < 1970 || to.getUTCFullYear() > 9999)
     throw refuseWindow('from and to lie between the years 1970 and 9999.', '/from')
-  if (from >= to) throw refuseWindow('from lies before to.', '/from')
+  if (from >= to) throw refuseWindow('from has to lie before to.', '/from')
   if (to.getTime() - from.getTime() > maxWindowMs) throw refuseWindow('A window is at most 90 days long.', '/from')
   if (!seesEverything(caller) && query.agent !== undefined && query.agent !== caller.id) {
     throw new Refusal('ROLE_REQUIRED', 'An agent reads its own calls only.', {
@@ -21,7 +21,9 @@ export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuer
   const { cursor, from: _from, to: _to, ...filters } = query
   const before = readCursor(cursor, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   const agent = seesEverything(caller) ? query.agent : caller.id
-  const rows = await deps.calls.find({ ...filters, agent, from, to, before, limit: query.limit + 1 })
+  // Rows hold the name as its author wrote it; the filter may spell it either way.
+  const skill = query.skill === undefined ? undefined : (deps.snapshot().skills.get(nameKey(query.skill))?.name ?? query.skill)
+  const rows = await deps.calls.find({ ...filters, skill, agent, from, to, before, limit: query.limit + 1 })
   const items = rows.slice(0, query.limit)
   const last = items.at(-1)
   return { items, next_cursor: rows.length > query.limit && last !== undefined ? writeCursor(last.call_id) : null }

@@ -89,7 +89,7 @@ const sentences: Record<RunFailureReason, string> = {
   not_json: 'answered with something that is not JSON',
   threw: 'ended with an error',
   too_large: 'answered with more than a result may have',
-  killed: 'was ended from outside',
+  killed: 'ended without an answer',
   interpreter_missing: 'needs an interpreter that is not installed',
 }
 

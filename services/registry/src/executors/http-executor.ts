@@ -34,12 +34,16 @@ async function executeHttp(execution: Execution, { environment, poolFor }: World
   if (typeof headers === 'string')
     return fail('EXECUTOR_FAILED', 'credential_missing', `The connection ${connection.name} lacks a credential.`)
   const request = buildRequest(connection, executor, execution.arguments)
-  if (request === undefined)
-    return fail(
-      'INVALID_INPUT',
-      'path_argument',
-      'An argument that is part of the address is missing, empty, a step to another path, or named like a fixed parameter.',
-    )
+  if ('badArgument' in request) {
+    const { badArgument: name } = request
+    return {
+      kind: 'failed',
+      code: 'INVALID_INPUT',
+      reason: 'path_argument',
+      message: `${name} is part of the address: it may not be missing, empty, a step such as .., or a parameter that is fixed.`,
+      details: [{ path: `/${name}`, rule: 'path_argument' }],
+    }
+  }
   const signal = AbortSignal.timeout(execution.timeoutMs)
   try {
     const response = await poolFor(request.origin).request({
@@ -90,35 +94,36 @@ async function credentials(connection: ConnectionRecord, environment: NodeJS.Pro
   return headers
 }
 
+type BadArgument = { readonly badArgument: string }
 type BuiltRequest = { readonly origin: string; readonly path: string; readonly body: string | null }
 
 /**
  * Fills `{name}` places of the path from the arguments; what is left is the query of a GET or DELETE, or the JSON body.
- * Undefined where an argument would lead to another path than the one declared, or take the place of a parameter in it.
+ * Names the argument where one would lead to another path than the one declared, or take the place of a parameter in it.
  */
 export function buildRequest(
   connection: ConnectionRecord,
   executor: { readonly path: string; readonly method: string },
   args: Record<string, unknown>,
-): BuiltRequest | undefined {
+): BuiltRequest | BadArgument {
   const rest = { ...args }
-  let isSafe = true
+  let bad: string | undefined
   const filled = executor.path.replace(/\{([A-Za-z0-9_]+)\}/g, (_, name: string) => {
     const value = rest[name]
     delete rest[name]
     const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
     // These cannot be escaped: every client and server takes them for a step to another folder.
-    if (text === '' || text === '.' || text === '..') isSafe = false
+    if (text === '' || text === '.' || text === '..') bad ??= name
     return encodeURIComponent(text)
   })
   const base = new URL(connection.baseUrl)
   const path = `${base.pathname.replace(/\/$/, '')}${filled}`
-  if (!isSafe) return undefined
+  if (bad !== undefined) return { badArgument: bad }
   if (executor.method !== 'GET' && executor.method !== 'DELETE') return { origin: base.origin, path, body: JSON.stringify(rest) }
   const [, declared = ''] = path.split('?')
   const query = new URLSearchParams(declared)
   for (const [name, value] of Object.entries(rest)) {
-    if (query.has(name)) return undefined
+    if (query.has(name)) return { badArgument: name }
     query.append(name, typeof value === 'string' ? value : JSON.stringify(value))
   }
   const text = query.toString()
@@ -143,10 +148,6 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'UND_ERR_HEADERS_TIMEOUT' || error.code === 'UND_ERR_BODY_TIMEOUT')
 }
 
-function fail(
-  code: 'EXECUTOR_FAILED' | 'EXECUTOR_UNREACHABLE' | 'TIMEOUT' | 'INVALID_INPUT',
-  reason: string,
-  message: string,
-): ExecutorResult {
+function fail(code: 'EXECUTOR_FAILED' | 'EXECUTOR_UNREACHABLE' | 'TIMEOUT', reason: string, message: string): ExecutorResult {
   return { kind: 'failed', code, reason, message, details: [] }
 }

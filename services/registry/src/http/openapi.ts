@@ -36,7 +36,7 @@ function operation(name: string, endpoint: Endpoint): object {
     summary: endpoint.summary,
     'x-access': endpoint.access,
     security: endpoint.access === 'anyone' ? [] : [{ key: [] }],
-    parameters: [...pathParameters(endpoint.path), ...queryParameters(endpoint.query)],
+    parameters: [...pathParameters(endpoint.path), ...queryParameters(endpoint.query), ...headerParameters(endpoint)],
     ...(endpoint.body === undefined
       ? {}
       : {
@@ -55,7 +55,7 @@ function operation(name: string, endpoint: Endpoint): object {
           ? {}
           : { content: { 'application/json': { schema: envelope(jsonSchema(endpoint.data, 'output')) } } }),
       },
-      ...(endpoint.path.startsWith('/v1')
+      ...(endpoint.access !== 'anyone'
         ? { default: { description: 'A refusal', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } } }
         : {}),
     },
@@ -78,6 +78,29 @@ function queryParameters(shape: z.ZodType | undefined): object[] {
     in: 'query',
     required: schema.required?.includes(name) === true,
     schema: property,
+  }))
+}
+
+// What every route of an agent reads beside its path, query and body.
+const agentHeaders: Readonly<Record<string, string>> = {
+  'Repertoire-Requires': 'Ranges by skill, `query-order@^1.2, send-email@~1.0`; they narrow what is resolved.',
+  'Repertoire-Instance': 'The instance whose declared ranges bind; `default` unless given.',
+  'Repertoire-Session': 'The session, a unit that rollouts may randomise over; it is in the row.',
+  'Repertoire-Tenant': "The tenant, likewise; the agent's own wins.",
+}
+
+function headerParameters(endpoint: Endpoint): object[] {
+  if (endpoint.access !== 'agent') return []
+  const own =
+    endpoint.path.endsWith('/calls') && endpoint.method === 'POST'
+      ? { 'Idempotency-Key': 'Not used yet: a warning says so, and skills with effects once refuse it.' }
+      : {}
+  return Object.entries({ ...agentHeaders, ...own }).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string', maxLength: name === 'Repertoire-Requires' ? 16_384 : 256 },
   }))
 }
 

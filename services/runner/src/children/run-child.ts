@@ -43,7 +43,10 @@ export async function runChild({ request, codeDir, python, host, timeoutMs, onCh
     const ended = endOf(child)
     const spoken = converse({ child, request, codeDir, host })
     const late = new Promise<Ending>((resolve) => {
-      timer = setTimeout(() => resolve({ kind: 'failed', reason: 'timeout', message: `it ran longer than ${timeoutMs} ms` }), timeoutMs)
+      timer = setTimeout(
+        () => resolve({ kind: 'failed', reason: 'timeout', message: `it ran longer than ${Math.round(timeoutMs)} ms` }),
+        timeoutMs,
+      )
     })
     const first = await Promise.race([spoken, ended, late])
     // What was said just before the end still counts.
