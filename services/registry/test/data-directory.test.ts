@@ -22,7 +22,7 @@ describe('the lock of a data directory', () => {
   it('goes to one process alone, however many come at once, also over the lock of a dead one', async () => {
     const file = join(folder, 'take.mts')
     await writeFile(file, program.replace('./services', `${houseDir}services`))
-    for (const isStale of [false, true, true]) {
+    for (const isStale of [false, true, true, true]) {
       const dir = join(folder, `data-${Math.random()}`)
       execFileSync('mkdir', ['-p', dir])
       if (isStale) await writeFile(join(dir, 'registry.lock'), '999999 1\n')

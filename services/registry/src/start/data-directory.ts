@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { isAlive } from '../postgres/postmaster.ts'
 
@@ -10,43 +11,42 @@ export type DataDirectory = { readonly release: () => Promise<void> }
 export async function takeDataDirectory(dataDir: string): Promise<DataDirectory> {
   await mkdir(dataDir, { recursive: true, mode: 0o711 })
   const file = join(dataDir, 'registry.lock')
-  const mine = `${file}.${process.pid}`
-  // The lock appears whole: a link either is made or is not, and nobody ever sees it half-written.
-  await writeFile(mine, `${process.pid} ${await startOf(process.pid)}\n`, { mode: 0o600 })
-  try {
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      const isMine = await link(mine, file).then(
-        () => true,
-        (error: NodeJS.ErrnoException) => {
-          if (error.code !== 'EEXIST') throw error
-          return false
-        },
-      )
-      if (isMine) return { release: () => rm(file, { force: true }) }
-      const held = await readFile(file, 'utf8').catch(() => '')
-      const [pid = '', started = ''] = held.trim().split(' ')
-      if (await isHolder(Number(pid), started))
-        throw new Error(
-          `The data directory ${dataDir} is in use by process ${pid}: stop that one first, or set REPERTOIRE_DATA_DIR to another folder.`,
-        )
-      await clearStale(file, held)
-    }
-  } finally {
-    await rm(mine, { force: true })
+  const letGo = await holdName(await realpath(dataDir))
+  const [pid = '', started = ''] = (await readFile(file, 'utf8').catch(() => '')).trim().split(' ')
+  if (letGo === undefined || (await isHolder(Number(pid), started))) {
+    letGo?.()
+    throw new Error(
+      `The data directory ${dataDir} is in use by process ${pid === '' ? '(unknown)' : pid}: stop that one first, or set REPERTOIRE_DATA_DIR to another folder.`,
+    )
   }
-  throw new Error(`The data directory ${dataDir} is being taken by another process; try again.`)
+  // The file says who holds the directory; it appears whole, in place of whatever a dead process left.
+  const mine = `${file}.${process.pid}`
+  await writeFile(mine, `${process.pid} ${await startOf(process.pid)}\n`, { mode: 0o600 })
+  await rename(mine, file)
+  return {
+    release: async () => {
+      await rm(file, { force: true })
+      letGo()
+    },
+  }
 }
 
-// Between the look and the move somebody else may have taken the lock: what was moved is looked at again, and given back.
-async function clearStale(file: string, stale: string): Promise<void> {
-  const aside = `${file}.stale.${process.pid}`
-  const moved = await rename(file, aside).then(
-    () => true,
-    () => false,
-  )
-  if (!moved) return
-  if ((await readFile(aside, 'utf8').catch(() => '')) !== stale) await link(aside, file).catch(() => undefined)
-  await rm(aside, { force: true })
+/**
+ * Holds a name that the kernel gives to one process alone and takes back when that ends, however it ends: files cannot do
+ * that, since between the look at a dead one's lock and its removal another process may have come. Undefined when taken.
+ * Only Linux has such names; elsewhere the lock file has to do.
+ */
+async function holdName(directory: string): Promise<(() => void) | undefined> {
+  if (process.platform !== 'linux') return () => undefined
+  const name = `\0repertoire-${createHash('sha256').update(directory).digest('hex')}`
+  const server = createServer((socket) => socket.destroy())
+  const held = await new Promise<boolean>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)))
+    server.listen(name, () => resolve(true))
+  })
+  if (!held) return undefined
+  server.unref()
+  return () => void server.close()
 }
 
 // The start time tells a holder from a stranger that was given its number.
