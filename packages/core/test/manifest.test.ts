@@ -177,6 +177,16 @@ describe('the proof of schemas', () => {
     ['an escaped control', String.raw`{"type":"object","description":"a\u202eb"}`, 'it contains U+202E'],
     ['more than 64 KiB', `{"type":"object","description":"${'x'.repeat(70_000)}"}`, 'larger than 65536 bytes'],
     [
+      'recursion that doubles with each level',
+      '{"type":"object","properties":{"x":{"$ref":"#/$defs/n"}},"$defs":{"n":{"anyOf":[{"type":"array","items":{"$ref":"#/$defs/n"}},{"type":"array","items":{"$ref":"#/$defs/n"}},{"type":"integer"}]}}}',
+      'lead back to it for the same type',
+    ],
+    [
+      'items that are compared each with each',
+      '{"type":"object","properties":{"x":{"type":"array","uniqueItems":true,"items":{"type":"object"}}}}',
+      'grows with their square',
+    ],
+    [
       'references that multiply',
       JSON.stringify({
         type: 'object',

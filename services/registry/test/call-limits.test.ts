@@ -36,6 +36,16 @@ describe('what bounds a call', () => {
     registry.execute(() => ({ kind: 'result', json: Buffer.from('\uFEFF{"a":1}') }))
     expect((await call('write-note', {})).body.data).toEqual({ a: 1 })
   })
+  it('no call is answered as if it had a row when writing it broke in a way nobody expected', async () => {
+    const { calls } = registry.deps
+    const broken = await openTestRegistry({ calls: { ...calls, append: () => Promise.reject(new Error('a fault of the log')) } })
+    try {
+      const reply = await broken.send('POST', '/v1/skills/nowhere/calls', { body: {} })
+      expect([reply.status, reply.body.error?.code, broken.bugs.length]).toEqual([500, 'INTERNAL', 1])
+    } finally {
+      await broken.close()
+    }
+  })
   it('nobody is told to try again what happens once and may have happened', async () => {
     registry.execute(() => ({ kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'Late.', details: [] }))
     expect((await call('write-note', {})).body.error).toMatchObject({ code: 'TIMEOUT', effect: 'possible', next: 'ask_human' })

@@ -62,7 +62,8 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
       () => undefined,
       (failure: unknown) => failure,
     )
-    if (unlogged instanceof Refusal)
+    if (unlogged !== undefined && !(unlogged instanceof Refusal)) throw unlogged
+    if (unlogged !== undefined)
       return { kind: 'refused', refusal: adviseAgainstRepeating(call, unlogged), meta: call.meta('registry_error') }
     return { kind: 'refused', refusal, meta: call.meta(call.endingOf(refusal).outcome) }
   }
