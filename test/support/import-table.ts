@@ -19,7 +19,18 @@ export const rooms: readonly Room[] = [
     name: 'core',
     holds: /^packages\/core\/src\/(?!.*\.test\.ts$)/,
     rooms: [],
-    packages: ['@repertoire/contract', 'semver', 'ajv', 'ajv/dist/2020.js', 'ajv-formats', 're2js', 'yaml', 'node:crypto', 'node:zlib'],
+    packages: [
+      '@repertoire/contract',
+      'immutable',
+      'semver',
+      'ajv',
+      'ajv/dist/2020.js',
+      'ajv-formats',
+      're2js',
+      'yaml',
+      'node:crypto',
+      'node:zlib',
+    ],
   },
   { name: 'sdk', holds: /^packages\/sdk\/src\//, rooms: [], packages: ['@repertoire/contract/sdk'] },
   {
@@ -49,7 +60,7 @@ export const rooms: readonly Room[] = [
   },
   { name: 'metrics', holds: new RegExp(`^${registry}metrics\\.ts$`), rooms: [], packages: ['prom-client'] },
   // Verb folders do not import each other: what two share is a rule of core or a query of the store.
-  ...['catalogue', 'calls', 'access', 'connections'].map((noun) => ({
+  ...['catalogue', 'calls', 'access', 'connections', 'rollouts'].map((noun) => ({
     name: `verbs/${noun}`,
     holds: new RegExp(`^${registry}${noun}/`),
     rooms: ['ports'],
@@ -59,7 +70,7 @@ export const rooms: readonly Room[] = [
     name: 'store',
     holds: new RegExp(`^${registry}store/`),
     rooms: ['ports'],
-    packages: ['@repertoire/contract', '@repertoire/core', 'drizzle-orm', 'drizzle-orm/*', 'postgres', 'node:url'],
+    packages: ['@repertoire/contract', '@repertoire/core', 'drizzle-orm', 'drizzle-orm/*', 'postgres', 'node:*'],
   },
   {
     name: 'log',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import * as access from './access.ts'
 import * as calls from './calls.ts'
+import * as rollouts from './rollouts.ts'
 import * as skills from './skills.ts'
 
 /** Who may ask: `anyone` needs no key; the others name the least role. */
@@ -18,6 +19,8 @@ export type Endpoint = {
 }
 
 const none = z.strictObject({})
+const lineAnswer = z.union([rollouts.LineChanged, rollouts.DryRunReport])
+const rolloutAnswer = z.union([rollouts.RolloutChanged, rollouts.DryRunReport])
 
 /** Every route there is; routing, authentication, the OpenAPI document and `/docs` are made from this list. */
 export const endpoints = {
@@ -80,9 +83,149 @@ export const endpoints = {
     path: '/v1/skills/{name}/versions/{version}/release',
     access: 'operator',
     summary: 'Makes a candidate released, and its line serve it when it is the newest.',
-    query: none,
+    query: rollouts.CommandQuery,
     body: skills.ReasonBody,
-    data: skills.Released,
+    data: lineAnswer,
+  },
+  deprecateVersion: {
+    method: 'POST',
+    path: '/v1/skills/{name}/versions/{version}/deprecate',
+    access: 'operator',
+    summary: 'Warns everybody who gets a version, with a date and a replacement.',
+    query: rollouts.CommandQuery,
+    body: rollouts.DeprecateBody,
+    data: lineAnswer,
+  },
+  yankVersion: {
+    method: 'POST',
+    path: '/v1/skills/{name}/versions/{version}/yank',
+    access: 'operator',
+    summary: 'Withdraws a version from ranges; exact pins still get it, with a warning.',
+    query: rollouts.CommandQuery,
+    body: rollouts.WithdrawBody,
+    data: lineAnswer,
+  },
+  unyankVersion: {
+    method: 'POST',
+    path: '/v1/skills/{name}/versions/{version}/unyank',
+    access: 'operator',
+    summary: 'Takes a yank back: the version is what it was before.',
+    query: rollouts.CommandQuery,
+    body: skills.ReasonBody,
+    data: lineAnswer,
+  },
+  blockVersion: {
+    method: 'POST',
+    path: '/v1/skills/{name}/versions/{version}/block',
+    access: 'operator',
+    summary: 'Withdraws a version from everybody, for good.',
+    query: rollouts.CommandQuery,
+    body: rollouts.WithdrawBody,
+    data: lineAnswer,
+  },
+  revertLine: {
+    method: 'POST',
+    path: '/v1/skills/{name}/lines/{line}/revert',
+    access: 'operator',
+    summary: 'Makes a line serve an older version again, and yanks what that steps over.',
+    query: rollouts.CommandQuery,
+    body: rollouts.RevertBody,
+    data: lineAnswer,
+  },
+  startRollout: {
+    method: 'POST',
+    path: '/v1/skills/{name}/rollouts',
+    access: 'operator',
+    summary: 'Starts a canary: a share of units gets a candidate.',
+    query: rollouts.CommandQuery,
+    body: rollouts.StartRolloutBody,
+    data: rolloutAnswer,
+  },
+  listRollouts: {
+    method: 'GET',
+    path: '/v1/rollouts',
+    access: 'operator',
+    summary: 'Rollouts, newest first.',
+    query: rollouts.ListRolloutsQuery,
+    data: rollouts.RolloutList,
+  },
+  getRollout: {
+    method: 'GET',
+    path: '/v1/rollouts/{id}',
+    access: 'operator',
+    summary: 'One rollout, and the commands it takes now.',
+    query: none,
+    data: rollouts.Rollout,
+  },
+  setPercent: {
+    method: 'POST',
+    path: '/v1/rollouts/{id}/set-percent',
+    access: 'operator',
+    summary: 'Changes the share a running rollout exposes.',
+    query: rollouts.CommandQuery,
+    body: rollouts.SetPercentBody,
+    data: rolloutAnswer,
+  },
+  pauseRollout: {
+    method: 'POST',
+    path: '/v1/rollouts/{id}/pause',
+    access: 'operator',
+    summary: 'Keeps the share as it is and takes no further step.',
+    query: rollouts.CommandQuery,
+    body: skills.ReasonBody,
+    data: rolloutAnswer,
+  },
+  resumeRollout: {
+    method: 'POST',
+    path: '/v1/rollouts/{id}/resume',
+    access: 'operator',
+    summary: 'Goes on after any pause.',
+    query: rollouts.CommandQuery,
+    body: skills.ReasonBody,
+    data: rolloutAnswer,
+  },
+  promoteRollout: {
+    method: 'POST',
+    path: '/v1/rollouts/{id}/promote',
+    access: 'operator',
+    summary: 'Makes the candidate what its line serves, for everybody, at once.',
+    query: rollouts.CommandQuery,
+    body: skills.ReasonBody,
+    data: rolloutAnswer,
+  },
+  rollBackRollout: {
+    method: 'POST',
+    path: '/v1/rollouts/{id}/rollback',
+    access: 'operator',
+    summary: 'Takes the candidate from everybody, in any state; after a promotion, serves what it replaced.',
+    query: rollouts.CommandQuery,
+    body: skills.ReasonBody,
+    data: rolloutAnswer,
+  },
+  cancelRollout: {
+    method: 'POST',
+    path: '/v1/rollouts/{id}/cancel',
+    access: 'operator',
+    summary: 'Ends a rollout without a verdict; its candidate stays one.',
+    query: rollouts.CommandQuery,
+    body: skills.ReasonBody,
+    data: rolloutAnswer,
+  },
+  listDependents: {
+    method: 'GET',
+    path: '/v1/skills/{name}/dependents',
+    access: 'operator',
+    summary: 'Who depends on a skill, by declared ranges and by the calls of the last days.',
+    query: rollouts.DependentsQuery,
+    data: rollouts.Dependents,
+  },
+  resolutionAt: {
+    method: 'GET',
+    path: '/v1/skills/{name}/resolution',
+    access: 'auditor',
+    summary: 'What an agent gets, or would have got at a time, and why.',
+    query: rollouts.ResolutionAtQuery,
+    data: rollouts.ResolutionAt,
   },
   resolveSkills: {
     method: 'POST',

@@ -48,7 +48,12 @@ export const errorCatalogue = {
     meaning: 'The agent lacks a permission tag that the skill requires.',
   },
   ROLE_REQUIRED: { status: 403, origin: 'registry', next: 'ask_human', meaning: 'The route needs another role than the caller has.' },
-  NOT_FOUND: { status: 404, origin: 'registry', next: 'give_up', meaning: 'No such route, agent, key, grant, call, connection or file.' },
+  NOT_FOUND: {
+    status: 404,
+    origin: 'registry',
+    next: 'give_up',
+    meaning: 'No such route, agent, key, grant, call, rollout, connection or file.',
+  },
   SKILL_NOT_FOUND: { status: 404, origin: 'registry', next: 'give_up', meaning: 'No skill of that name is there for this caller.' },
   VERSION_NOT_FOUND: {
     status: 404,
@@ -88,9 +93,27 @@ export const errorCatalogue = {
     status: 409,
     origin: 'registry',
     next: 'fix_input',
-    meaning: 'The version is in a status from which this step is not possible.',
+    meaning: 'The version or rollout is in a state from which this step is not possible; the hint names those that are.',
+  },
+  NO_UNITS: {
+    status: 409,
+    origin: 'registry',
+    next: 'fix_input',
+    meaning: 'The percentage would select no agent at all; the message has the arithmetic.',
+  },
+  CANARY_UNREACHABLE: {
+    status: 409,
+    origin: 'registry',
+    next: 'fix_input',
+    meaning: 'The candidate is a pre-release, which no range selects, so its canary would reach nobody.',
   },
   VERSION_WITHDRAWN: { status: 410, origin: 'registry', next: 'reload', meaning: 'The version was blocked; nobody gets it.' },
+  REVISION_MISMATCH: {
+    status: 412,
+    origin: 'registry',
+    next: 'reload',
+    meaning: 'The skill changed since the caller read it; the message says who changed what.',
+  },
   TOO_LARGE: { status: 413, origin: 'registry', next: 'fix_input', meaning: 'The body is larger than this route takes.' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -109,6 +132,12 @@ export const errorCatalogue = {
     origin: 'registry',
     next: 'fix_input',
     meaning: 'The schemas changed more than the version number says.',
+  },
+  PRECONDITION_REQUIRED: {
+    status: 428,
+    origin: 'registry',
+    next: 'fix_input',
+    meaning: 'The command needs If-Match: the ETag of what the caller read, or * for whatever is there.',
   },
   HEADERS_TOO_LARGE: { status: 431, origin: 'registry', next: 'fix_input', meaning: 'The request headers are larger than 16 KiB.' },
   INTERNAL: { status: 500, origin: 'registry', next: 'retry', meaning: 'A fault of the registry; the request id finds it in the log.' },
@@ -132,6 +161,12 @@ export const errorCatalogue = {
     origin: 'registry',
     next: 'retry',
     meaning: 'The call log cannot take a row, so the call is not acknowledged.',
+  },
+  SNAPSHOT_STALE: {
+    status: 503,
+    origin: 'registry',
+    next: 'retry',
+    meaning: 'The database has been away for so long that what this replica knows cannot be relied on.',
   },
   CAGE_MISSING: {
     status: 503,

@@ -28,6 +28,31 @@ export { limits } from './limits.ts'
 export { Effects, Example, ExecutorSpec, Manifest, PermissionTag, SkillErrorSpec } from './manifest.ts'
 export { maxSkillNameLength, skillNamePattern } from './names.ts'
 export { CodeBundle, CodeLanguage, RunFailureReason, RunRequest, RunResult } from './runner.ts'
+export {
+  Affected,
+  CommandQuery,
+  Dependent,
+  Dependents,
+  DependentsQuery,
+  DeprecateBody,
+  DryRunReport,
+  Duration,
+  LineChanged,
+  ListRolloutsQuery,
+  Percent,
+  ResolutionAt,
+  ResolutionAtQuery,
+  RevertBody,
+  Rollout,
+  RolloutChanged,
+  RolloutList,
+  RolloutState,
+  RolloutStep,
+  SetPercentBody,
+  StartRolloutBody,
+  UnitKind,
+  WithdrawBody,
+} from './rollouts.ts'
 export { settings } from './settings.ts'
 export type { Setting, SettingName } from './settings.ts'
 export {
@@ -42,7 +67,6 @@ export {
   PublishBody,
   PublishQuery,
   ReasonBody,
-  Released,
   Requires,
   ResolveBody,
   ResolvedSet,

@@ -19,4 +19,8 @@ export const limits = {
   resultBytesHardCap: 32 * 1024 * 1024,
   timeoutMs: 300_000,
   labels: 16,
+  rolloutAgents: 1000,
+  rolloutSteps: 20,
+  /** How long a command may wait for replicas. */
+  waitMs: 30_000,
 } as const

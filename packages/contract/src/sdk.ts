@@ -6,12 +6,12 @@ export { settings } from './settings.ts'
 export type { Setting, SettingName } from './settings.ts'
 export type { Agent, Connection, CreateAgentBody, CreateConnectionBody, CreatedKey, Grant, Key, Role, Self } from './access.ts'
 export type { CallBody, CallList, CallRow, ListCallsQuery } from './calls.ts'
+export type { Affected, Dependents, DryRunReport, LineChanged, ResolutionAt, Rollout, RolloutChanged } from './rollouts.ts'
 export type {
   Declared,
   Finding,
   Published,
   PublishBody,
-  Released,
   ResolvedSet,
   SkillDetail,
   SkillList,

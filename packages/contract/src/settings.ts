@@ -63,6 +63,12 @@ export const settings = [
   { name: 'REPERTOIRE_LOG_LEVEL', by: 'registry', fallback: 'info', meaning: 'trace, debug, info, warn, error or silent.' },
   { name: 'REPERTOIRE_DRAIN_MS', by: 'registry', fallback: '6000', meaning: 'How long running calls may still take after SIGTERM.' },
   {
+    name: 'REPERTOIRE_STALE_LIMIT_MS',
+    by: 'registry',
+    fallback: '900000',
+    meaning: 'How long a replica that cannot reach the database answers from the catalogue it holds: 1 minute to 1 day.',
+  },
+  {
     name: 'REPERTOIRE_MOUNTS',
     by: 'runner',
     fallback: 'workspace=<data dir>/workspace',

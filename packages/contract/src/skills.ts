@@ -95,6 +95,10 @@ export const SkillDetail = z.object({
   files: z.array(SkillFile),
   defaults: z.record(z.string(), z.unknown()).describe('what an import added beside the bytes'),
   extra: z.record(z.string(), z.unknown()).describe('front matter keys this registry does not know'),
+  status_reason: z.string().nullable(),
+  status_changed_at: Time,
+  sunset_at: Time.nullable().describe('when a deprecated version goes away'),
+  replacement: z.string().nullable(),
   published_at: Time,
   published_by: z.string(),
   resolution: Resolution,
@@ -110,11 +114,17 @@ export const VersionListItem = z.object({
   line: z.string(),
   status: VersionStatus,
   stable: z.boolean().describe('whether it is what its line serves'),
+  rollout: z
+    .object({ id: z.string(), state: z.string(), percent: z.number() })
+    .nullable()
+    .describe('the active rollout it is the candidate of'),
   digest: z.string(),
   schema_digest: z.string(),
   published_at: Time,
   published_by: z.string(),
   status_reason: z.string().nullable(),
+  sunset_at: Time.nullable(),
+  replacement: z.string().nullable(),
 })
 
 /** The versions of a skill, newest first. */
@@ -196,15 +206,3 @@ export type Published = z.infer<typeof Published>
 
 /** The body of an operator's command: why it is given. */
 export const ReasonBody = z.strictObject({ reason: z.string().trim().min(8).max(1000) })
-
-/** What a release answers. */
-export const Released = z.object({
-  name: z.string(),
-  version: z.string(),
-  line: z.string(),
-  status: VersionStatus,
-  stable: z.string().nullable(),
-  previous_stable: z.string().nullable(),
-  changed: z.boolean(),
-})
-export type Released = z.infer<typeof Released>

@@ -15,6 +15,8 @@ export type Asking = {
   /** Ranges by skill key, from the header and from what the instance declared. */
   readonly standing: readonly ReadonlyMap<string, string>[]
   readonly units: Readonly<Partial<Record<UnitKind, string>>>
+  /** Milliseconds since anybody confirmed that the catalogue is the newest. */
+  readonly unconfirmedMs?: number
 }
 
 /** A skill that the caller may at least see, the version it gets, and what it may do with it. */
@@ -79,7 +81,16 @@ export function contextOf(asking: Asking): ResolveContext {
     pinsCandidates: hasRole(caller, 'operator'),
     holds: (version) => permit(caller.grants, version.manifest.permission, asking.nowMs).allow,
     units: asking.units,
+    isUnconfirmed: isUnconfirmed(asking),
   }
+}
+
+// As long as a rollback takes at most to reach a replica that is cut off, and no longer.
+const leaseMs = 60_000
+
+/** Whether the catalogue a question is answered from was not confirmed for so long that a rollback may have been missed. */
+export function isUnconfirmed({ unconfirmedMs = 0 }: Pick<Asking, 'unconfirmedMs'>): boolean {
+  return unconfirmedMs > leaseMs
 }
 
 /** The refusal for a skill that is not there, or must look as if it were not. */

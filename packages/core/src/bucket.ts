@@ -1,17 +1,12 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * The bucket of a unit under a salt, from 0 to 9 999; a unit is in a canary when its bucket is below the basis points.
  * Every part is length-prefixed, so that no two different units share one hashed text.
  */
 export function bucketOf(salt: string, unitKind: string, unitValue: string): number {
-  const digest = createHash('sha256')
-    .update(prefixed('b1'))
-    .update(prefixed(salt))
-    .update(prefixed(unitKind))
-    .update(prefixed(unitValue))
-    .digest()
-  return Math.floor((digest.readUInt32BE(0) * 10_000) / 2 ** 32)
+  const digest = hash('sha256', prefixed('b1') + prefixed(salt) + prefixed(unitKind) + prefixed(unitValue), 'hex')
+  return Math.floor((parseInt(digest.slice(0, 8), 16) * 10_000) / 2 ** 32)
 }
 
 function prefixed(text: string): string {

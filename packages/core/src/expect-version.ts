@@ -1,8 +1,9 @@
 import type { ParsedRange } from './range.ts'
-import type { SkillRecord } from './records.ts'
+import type { SkillRecord, VersionRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
-import { isServedByRange, type ResolveContext, type Resolved } from './resolve.ts'
 import { bucketOf } from './bucket.ts'
+import { isExposing, isServedByRange } from './match-ranges.ts'
+import type { ResolveContext, Resolved } from './resolve.ts'
 
 /** What the caller expects, from an earlier read of the skill. */
 export type Expectation = { readonly version: string; readonly ranges: readonly ParsedRange[]; readonly resolved: Resolved }
@@ -15,7 +16,7 @@ export function honourExpected(skill: SkillRecord, expected: Expectation, contex
   if (version !== undefined && version.schemaDigest === resolved.version.schemaDigest) return resolved
   const inRange =
     version !== undefined && expected.ranges.every((range) => range.pin?.version === version.version || range.range.test(version.semver))
-  if (version !== undefined && inRange && (isServedByRange(skill, version) || inActiveCohort(skill, version.version, context))) {
+  if (version !== undefined && inRange && (isServedByRange(skill, version) || inActiveCohort(skill, version, context))) {
     return { ...resolved, version, via: 'session', coin: null, rolloutId: null }
   }
   throw new Refusal('VERSION_CHANGED', `${skill.name} is now ${resolved.version.version}; ${expected.version} cannot be served.`, {
@@ -26,9 +27,10 @@ export function honourExpected(skill: SkillRecord, expected: Expectation, contex
   })
 }
 
-function inActiveCohort(skill: SkillRecord, version: string, context: ResolveContext): boolean {
-  const rollout = skill.rollouts.find((active) => active.candidate === version && active.state !== 'scheduled')
-  if (rollout === undefined || rollout.deny.includes(context.agentId)) return false
+function inActiveCohort(skill: SkillRecord, candidate: VersionRecord, context: ResolveContext): boolean {
+  const rollout = skill.rollouts.find((active) => active.candidate === candidate.version)
+  if (rollout === undefined || !isExposing(rollout, candidate) || context.isUnconfirmed === true) return false
+  if (rollout.deny.includes(context.agentId)) return false
   if (rollout.allow.includes(context.agentId) || rollout.basisPoints >= 10_000) return true
   const unit = context.units[rollout.unit]
   return unit !== undefined && unit !== '' && bucketOf(rollout.salt, rollout.unit, unit) < rollout.basisPoints

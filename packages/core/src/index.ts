@@ -1,4 +1,4 @@
-export { absent, admit, admitTo, contextOf, denied, rangesFor, tryAdmit } from './admit.ts'
+export { absent, admit, admitTo, contextOf, denied, isUnconfirmed, rangesFor, tryAdmit } from './admit.ts'
 export type { Admission, Asking } from './admit.ts'
 export { bucketOf } from './bucket.ts'
 export { authorize, hasRole, owns, requireRole, seesEverything, systemCaller } from './caller.ts'
@@ -14,6 +14,24 @@ export type { JsonProblem } from './json/scan.ts'
 export { isWellFormedKey, keyKind, writeKey } from './key-format.ts'
 export { bundleDigest } from './manifest/bundle.ts'
 export type { Bundle, BundleDefaults, BundleFiles } from './manifest/bundle.ts'
+export { nextMoveAt, planAdvance } from './lifecycle/advance.ts'
+export { planCancel, planPause, planResume, planSetPercent } from './lifecycle/change-rollout.ts'
+export { planBlock, planDeprecate, planRelease, planUnyank, planYank } from './lifecycle/change-version.ts'
+export type { Farewell } from './lifecycle/change-version.ts'
+export { changesAnything, factsOf, isActive, nothingToDo } from './lifecycle/facts.ts'
+export type { Order, Plan, SkillFacts, StatusChange, VersionFacts } from './lifecycle/facts.ts'
+export { legalCommands } from './lifecycle/legal.ts'
+export type { RolloutCommand, VersionCommand } from './lifecycle/legal.ts'
+export { applyPlan, callerOfAgent, contextOfAgent, previewImpact } from './lifecycle/preview.ts'
+export type { Affected, Impact, Requester } from './lifecycle/preview.ts'
+export { planPromote } from './lifecycle/promote.ts'
+export { planRevert } from './lifecycle/revert.ts'
+export { planRollback } from './lifecycle/roll-back.ts'
+export { countUnits, requireUnits } from './lifecycle/selected-units.ts'
+export type { Selection } from './lifecycle/selected-units.ts'
+export { skillAfter } from './lifecycle/skill-at.ts'
+export { planStart } from './lifecycle/start-rollout.ts'
+export type { RolloutRequest } from './lifecycle/start-rollout.ts'
 export { checkBundle } from './manifest/check-bundle.ts'
 export type { BundleCheck, CheckedBundle } from './manifest/check-bundle.ts'
 export { readFrontMatter } from './manifest/front-matter.ts'
@@ -23,7 +41,7 @@ export { mayPin } from './may-pin.ts'
 export { isSkillName, lookAlikeKey, nameKey, nearestName } from './names.ts'
 export { isHighRisk, normaliseTag, permit } from './permit.ts'
 export type { Permit } from './permit.ts'
-export { parseRange, rememberedRanges } from './range.ts'
+export { joinRanges, parseRange, rememberedRanges, splitRanges } from './range.ts'
 export type { ParsedRange } from './range.ts'
 export type {
   AgentRecord,
@@ -31,16 +49,20 @@ export type {
   CredentialRef,
   ExecutorKind,
   GrantRecord,
+  Index,
   KeyRecord,
+  PausedReason,
   RolloutRecord,
   RolloutState,
+  RolloutStep,
   SkillRecord,
   Snapshot,
   UnitKind,
   VersionRecord,
 } from './records.ts'
 export { Refusal } from './refusal.ts'
-export { isServedByRange, resolve, tryResolve } from './resolve.ts'
+export { isServedByRange, matchRanges, rememberedMatches } from './match-ranges.ts'
+export { resolve, tryResolve } from './resolve.ts'
 export type { Coin, ResolveContext, Resolved } from './resolve.ts'
 export { checkSchema } from './schemas/check-schema.ts'
 export { compileSchema } from './schemas/compile.ts'
@@ -49,6 +71,6 @@ export { validatorFor } from './schemas/validator-for.ts'
 export { explainViolations } from './schemas/explain.ts'
 export { proveSchemas } from './schemas/prove-schemas.ts'
 export type { SchemasToProve } from './schemas/prove-schemas.ts'
-export { applyChanges, emptySnapshot } from './snapshot.ts'
+export { applyChanges, assembleSkill, emptySnapshot } from './snapshot.ts'
 export type { Changes, LineRow, RequirementRow, SkillRow } from './snapshot.ts'
 export { lineOf, parseExact, readVersion } from './version.ts'

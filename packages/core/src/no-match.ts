@@ -30,7 +30,7 @@ function causeOf(skill: SkillRecord, version: VersionRecord): string | undefined
   if (version.status === 'blocked') return `${version.version} was blocked: ${version.statusReason ?? 'no reason was given'}`
   if (version.status === 'candidate') {
     const rollout = skill.rollouts.find((active) => active.candidate === version.version)
-    return rollout === undefined
+    return rollout === undefined || rollout.startedAt === null
       ? `${version.version} is a candidate that no rollout exposes`
       : `${version.version} is a candidate at ${rollout.basisPoints / 100} %`
   }

@@ -23,6 +23,20 @@ export function parseRange(raw: string): ParsedRange {
   return parsed
 }
 
+/** Several ranges as one text that can be taken apart again: no range holds an ampersand. */
+export function joinRanges(ranges: readonly ParsedRange[]): string {
+  return ranges.length === 1 ? (ranges[0]?.text ?? '*') : ranges.map((range) => range.text).join(' & ')
+}
+
+/** The ranges of such a text; undefined when one of them is none. */
+export function splitRanges(text: string): ParsedRange[] | undefined {
+  try {
+    return text.split(' & ').map(parseRange)
+  } catch {
+    return undefined
+  }
+}
+
 /** How many ranges are remembered; never more than 4 096. */
 export function rememberedRanges(): number {
   return remembered.size

@@ -15,6 +15,7 @@ export type VersionRecord = {
   /** What it was before it was yanked: a yanked candidate never was released. */
   readonly formerStatus: VersionStatus | null
   readonly statusReason: string | null
+  readonly statusChangedAt: string
   readonly replacement: string | null
   readonly sunsetAt: string | null
   readonly digest: string
@@ -40,19 +41,42 @@ export type RolloutState = 'scheduled' | 'running' | 'paused' | 'promoted' | 'ro
 /** What a rollout randomises over. */
 export type UnitKind = 'agent' | 'session' | 'tenant' | 'call'
 
-/** A line's traffic plan for one candidate. */
+/** Why a rollout stands still: a person paused it, the ground moved under its automation, or a rollback elsewhere holds it. */
+export type PausedReason = 'manual' | 'conflict' | 'held'
+
+/** One step of a scheduled rollout: the share it exposes, and how long that stays before the next step. */
+export type RolloutStep = { readonly basisPoints: number; readonly dwellMs: number }
+
+/** A line's traffic plan for one candidate. Times are RFC 3339, UTC. */
 export type RolloutRecord = {
   readonly id: string
   readonly skillId: string
   readonly line: string
   readonly candidate: string
+  /** What the line served when this began; once promoted, what it replaced. */
+  readonly previousStable: string | null
   readonly state: RolloutState
+  readonly pausedReason: PausedReason | null
+  readonly pausedNote: string | null
   readonly basisPoints: number
+  /** The share that automation believes in; another one means that somebody changed it by hand. */
+  readonly agreedBasisPoints: number
   readonly unit: UnitKind
   readonly salt: string
   readonly allow: readonly string[]
   readonly deny: readonly string[]
+  readonly steps: readonly RolloutStep[]
+  /** The step in force; -1 before the first. */
+  readonly stepIndex: number
+  readonly stepAt: string | null
+  readonly startAt: string | null
+  /** When it first exposed anybody; null means nobody yet, whatever its percentage. */
+  readonly startedAt: string | null
+  readonly reason: string
+  readonly createdBy: string
   readonly createdAt: string
+  readonly updatedAt: string
+  readonly endedAt: string | null
 }
 
 /** A skill with all its versions; `versions` is sorted, newest first. */
@@ -112,14 +136,28 @@ export type ConnectionRecord = {
   readonly createdAt: string
 }
 
-/** The immutable catalogue at one revision. */
+/** What the catalogue is looked up in: maps that share what did not change from one revision to the next. */
+export type Index<V> = {
+  readonly size: number
+  readonly get: (key: string) => V | undefined
+  readonly has: (key: string) => boolean
+  readonly values: () => Iterable<V>
+  readonly [Symbol.iterator]: () => Iterator<[string, V]>
+}
+
+/** The immutable catalogue at one revision of one installation; a restored backup raises its epoch. */
 export type Snapshot = {
+  readonly installId: string
+  readonly epoch: number
   readonly revision: number
-  readonly skills: ReadonlyMap<string, SkillRecord>
+  /** By the skill's key. */
+  readonly skills: Index<SkillRecord>
+  readonly skillKeys: Index<string>
   readonly ordered: readonly SkillRecord[]
-  readonly agents: ReadonlyMap<string, AgentRecord>
-  readonly keys: ReadonlyMap<string, KeyRecord>
+  readonly agents: Index<AgentRecord>
+  /** By the SHA-256 of the key's text. */
+  readonly keys: Index<KeyRecord>
   /** By agent, then instance, then the skill's key: the declared range. */
-  readonly requirements: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>
-  readonly connections: ReadonlyMap<string, ConnectionRecord>
+  readonly requirements: Index<ReadonlyMap<string, ReadonlyMap<string, string>>>
+  readonly connections: Index<ConnectionRecord>
 }

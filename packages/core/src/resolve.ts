@@ -1,5 +1,6 @@
 import type { Via, Warning } from '@repertoire/contract'
 import { bucketOf } from './bucket.ts'
+import { matchRanges } from './match-ranges.ts'
 import { mayPin } from './may-pin.ts'
 import { explainNoMatch } from './no-match.ts'
 import type { ParsedRange } from './range.ts'
@@ -16,6 +17,8 @@ export type ResolveContext = {
   readonly holds: (version: VersionRecord) => boolean
   /** The value of each unit a rollout may randomise over; absent means there is no sticky key. */
   readonly units: Readonly<Partial<Record<UnitKind, string>>>
+  /** Nobody has confirmed this catalogue for a while: canaries, which a rollback may have ended, give way to stable. */
+  readonly isUnconfirmed?: boolean
 }
 
 /** The coin a rollout flipped for this unit; there is one only where the percentage decided. */
@@ -53,14 +56,9 @@ export function tryResolve(skill: SkillRecord, ranges: readonly ParsedRange[], c
       code: 'unbounded_range',
       message: `No range bounds ${skill.name}: a new major version would be served at once. Ask for a range such as ^1.`,
     })
-  const satisfies = (version: VersionRecord): boolean => ranges.every((range) => range.range.test(version.semver))
-  const baseline = skill.versions.find((version) => isServedByRange(skill, version) && satisfies(version))
-
+  const { baseline, contenders } = matchRanges(skill, ranges)
   let coin: Coin | null = null
-  for (const rollout of skill.rollouts) {
-    const candidate = skill.byVersion.get(rollout.candidate)
-    if (candidate?.status !== 'candidate' || rollout.state === 'scheduled') continue
-    if (!satisfies(candidate) || (baseline !== undefined && candidate.semver.compare(baseline.semver) <= 0)) continue
+  for (const { rollout, candidate } of context.isUnconfirmed === true && baseline !== undefined ? [] : contenders) {
     const exposure = expose(rollout, candidate, context)
     if (exposure.warning !== undefined) warnings.push(exposure.warning)
     coin = exposure.coin ?? coin
@@ -70,14 +68,6 @@ export function tryResolve(skill: SkillRecord, ranges: readonly ParsedRange[], c
   if (baseline === undefined) return () => explainNoMatch(skill, ranges)
   if (baseline.status === 'deprecated') warnings.push(deprecation(skill, baseline))
   return { version: baseline, via: 'stable', rolloutId: coin?.rolloutId ?? null, coin, warnings }
-}
-
-/** Whether a range may choose a version: released or deprecated, no pre-release, and at or below its line's stable. */
-export function isServedByRange(skill: SkillRecord, version: VersionRecord): boolean {
-  if (version.status !== 'released' && version.status !== 'deprecated') return false
-  if (version.semver.prerelease.length > 0) return false
-  const ceiling = skill.stable.get(version.line)
-  return ceiling !== undefined && version.semver.compare(ceiling.semver) <= 0
 }
 
 function resolvePin(

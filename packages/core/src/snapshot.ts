@@ -1,7 +1,9 @@
+import { Map as ImmutableMap } from 'immutable'
 import type {
   AgentRecord,
   ConnectionRecord,
   GrantRecord,
+  Index,
   KeyRecord,
   RolloutRecord,
   SkillRecord,
@@ -26,8 +28,10 @@ export type LineRow = { readonly skillId: string; readonly line: string; readonl
 /** A declared range; null once it was taken back. */
 export type RequirementRow = { readonly agentId: string; readonly instance: string; readonly key: string; readonly range: string | null }
 
-/** The rows that changed after some revision, up to `revision`. Removed rows come as tombstones. */
+/** The rows that changed after some revision of an installation, up to `revision`. Removed rows come as tombstones. */
 export type Changes = {
+  readonly installId: string
+  readonly epoch: number
   readonly revision: number
   readonly skills: readonly SkillRow[]
   readonly versions: readonly VersionRecord[]
@@ -42,51 +46,96 @@ export type Changes = {
 
 /** A catalogue with nothing in it. */
 export const emptySnapshot: Snapshot = {
+  installId: '',
+  epoch: 0,
   revision: 0,
-  skills: new Map(),
+  skills: indexed(),
+  skillKeys: indexed(),
   ordered: [],
-  agents: new Map(),
-  keys: new Map(),
-  requirements: new Map(),
-  connections: new Map(),
+  agents: indexed(),
+  keys: indexed(),
+  requirements: indexed(),
+  connections: indexed(),
 }
 
-/** The catalogue after some changes; the one before stays as it is. A change older than the catalogue changes nothing. */
+/**
+ * The catalogue after some changes; the one before stays as it is, and shares with it whatever did not change. Changes that
+ * are older than the catalogue, or of another installation, change nothing.
+ */
 export function applyChanges(before: Snapshot, changes: Changes): Snapshot {
-  if (changes.revision <= before.revision) return before
-  const skills = applySkills(before, changes)
-  const touched = changes.skills.length + changes.versions.length + changes.lines.length + changes.rollouts.length > 0
+  if (before.revision > 0 && changes.installId !== before.installId) return before
+  if (changes.epoch < before.epoch || (changes.epoch === before.epoch && changes.revision <= before.revision)) return before
+  return applyTo(changes.epoch > before.epoch ? emptySnapshot : before, changes)
+}
+
+function applyTo(before: Snapshot, changes: Changes): Snapshot {
+  const { skills, skillKeys, touched } = applySkills(before, changes)
   return {
+    installId: changes.installId,
+    epoch: changes.epoch,
     revision: changes.revision,
     skills,
-    ordered: touched ? [...skills.values()].sort((a, b) => a.position - b.position || (a.name < b.name ? -1 : 1)) : before.ordered,
+    skillKeys,
+    ordered: reorder(before.ordered, touched),
     agents: applyAgents(before, changes),
-    keys: changes.keys.length === 0 ? before.keys : new Map([...before.keys, ...changes.keys.map((key) => [key.hash, key] as const)]),
+    keys: changes.keys.reduce((keys, key) => keys.set(key.hash, key), mapOf(before.keys)),
     requirements: applyRequirements(before, changes),
     connections: applyConnections(before, changes),
   }
 }
 
-function applySkills(before: Snapshot, changes: Changes): ReadonlyMap<string, SkillRecord> {
+// The maps of a snapshot are persistent ones behind the narrow face of an index.
+function indexed<V>(): Index<V> {
+  return ImmutableMap<string, V>()
+}
+
+function mapOf<V>(index: Index<V>): ImmutableMap<string, V> {
+  return ImmutableMap.isMap(index) ? (index as unknown as ImmutableMap<string, V>) : ImmutableMap(index)
+}
+
+type SkillsApplied = Pick<Snapshot, 'skills' | 'skillKeys'> & { readonly touched: readonly SkillRecord[] }
+
+function applySkills(before: Snapshot, changes: Changes): SkillsApplied {
   const versions = groupBy(changes.versions, (row) => row.skillId)
   const lines = groupBy(changes.lines, (row) => row.skillId)
   const rollouts = groupBy(changes.rollouts, (row) => row.skillId)
   const rows = new Map(changes.skills.map((row) => [row.id, row]))
   const ids = new Set([...versions.keys(), ...lines.keys(), ...rollouts.keys(), ...rows.keys()])
-  if (ids.size === 0) return before.skills
-  const next = new Map(before.skills)
-  const known = new Map([...before.skills.values()].filter((skill) => ids.has(skill.id)).map((skill) => [skill.id, skill]))
+  const touched: SkillRecord[] = []
   for (const id of ids) {
-    const old = known.get(id)
+    const old = before.skills.get(before.skillKeys.get(id) ?? '')
     const row = rows.get(id) ?? old
     if (row === undefined) continue
-    const skill = assembleSkill(row, old, {
-      versions: versions.get(id) ?? [],
-      lines: lines.get(id) ?? [],
-      rollouts: rollouts.get(id) ?? [],
-      revision: changes.revision,
-    })
-    next.set(skill.key, skill)
+    const parts = { versions: versions.get(id) ?? [], lines: lines.get(id) ?? [], rollouts: rollouts.get(id) ?? [] }
+    touched.push(assembleSkill(row, old, parts))
+  }
+  return {
+    touched,
+    skills: mapOf(before.skills).withMutations((map) => touched.forEach((skill) => map.set(skill.key, skill))),
+    skillKeys: mapOf(before.skillKeys).withMutations((map) => touched.forEach((skill) => map.set(skill.id, skill.key))),
+  }
+}
+
+const byPosition = (a: SkillRecord, b: SkillRecord): number => a.position - b.position || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+
+// Few changes find their places by halving; a first load is sorted once.
+function reorder(before: readonly SkillRecord[], touched: readonly SkillRecord[]): readonly SkillRecord[] {
+  if (touched.length === 0) return before
+  if (touched.length > 64) {
+    const all = new Map([...before, ...touched].map((skill) => [skill.id, skill]))
+    return [...all.values()].sort(byPosition)
+  }
+  const next = before.slice()
+  for (const skill of touched) {
+    let low = 0
+    let high = next.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const there = next[middle]
+      if (there !== undefined && byPosition(there, skill) < 0) low = middle + 1
+      else high = middle
+    }
+    next.splice(low, next[low]?.id === skill.id ? 1 : 0, skill)
   }
   return next
 }
@@ -95,11 +144,14 @@ type SkillParts = {
   readonly versions: readonly VersionRecord[]
   readonly lines: readonly LineRow[]
   readonly rollouts: readonly RolloutRecord[]
-  readonly revision: number
 }
 
-function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts: SkillParts): SkillRecord {
-  const byVersion = new Map([...(old?.byVersion ?? []), ...parts.versions.map((version) => [version.version, version] as const)])
+/** A skill after some of its rows changed; what a dry run resolves against is made the same way. */
+export function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts: SkillParts): SkillRecord {
+  const byVersion = new Map([
+    ...(old?.byVersion ?? []),
+    ...shareTexts(parts.versions, old).map((version) => [version.version, version] as const),
+  ])
   const versions = [...byVersion.values()].sort((a, b) => b.semver.compare(a.semver))
   const pointers = new Map([...(old?.stable ?? [])].map(([line, version]) => [line, version.version]))
   for (const line of parts.lines) {
@@ -122,7 +174,7 @@ function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts: Skill
     key: nameKey(row.name),
     team: row.team,
     position: row.position,
-    revision: parts.revision,
+    revision: row.revision,
     versions,
     byVersion,
     stable,
@@ -131,46 +183,58 @@ function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts: Skill
   }
 }
 
-function applyAgents(before: Snapshot, changes: Changes): ReadonlyMap<string, AgentRecord> {
+// Versions of a skill often have the same texts; each text is kept once.
+function shareTexts(versions: readonly VersionRecord[], old: SkillRecord | undefined): VersionRecord[] {
+  const texts = new Map<string, string>()
+  const keep = (text: string): string => texts.get(text) ?? (texts.set(text, text), text)
+  const newest = old?.versions[0]
+  if (newest !== undefined) [newest.inputSchema, newest.outputSchema ?? '', newest.instructions].forEach(keep)
+  return versions.map((version) => ({
+    ...version,
+    inputSchema: keep(version.inputSchema),
+    outputSchema: version.outputSchema === null ? null : keep(version.outputSchema),
+    instructions: keep(version.instructions),
+  }))
+}
+
+function applyAgents(before: Snapshot, changes: Changes): Index<AgentRecord> {
   if (changes.agents.length === 0 && changes.grants.length === 0) return before.agents
-  const next = new Map(before.agents)
-  for (const row of changes.agents) next.set(row.id, { ...row, grants: next.get(row.id)?.grants ?? [] })
-  for (const [agentId, changed] of groupBy(changes.grants, (grant) => grant.agentId)) {
-    const agent = next.get(agentId)
-    if (agent === undefined) continue
-    const ids = new Set(changed.map((grant) => grant.id))
-    next.set(agentId, {
-      ...agent,
-      grants: [...agent.grants.filter((grant) => !ids.has(grant.id)), ...changed.filter((grant) => !grant.removed)],
-    })
-  }
-  return next
+  return mapOf(before.agents).withMutations((next) => {
+    for (const row of changes.agents) next.set(row.id, { ...row, grants: next.get(row.id)?.grants ?? [] })
+    for (const [agentId, changed] of groupBy(changes.grants, (grant) => grant.agentId)) {
+      const agent = next.get(agentId)
+      if (agent === undefined) continue
+      const ids = new Set(changed.map((grant) => grant.id))
+      const held = agent.grants.filter((grant) => !ids.has(grant.id))
+      next.set(agentId, { ...agent, grants: [...held, ...changed.filter((grant) => !grant.removed)] })
+    }
+  })
 }
 
 function applyRequirements(before: Snapshot, changes: Changes): Snapshot['requirements'] {
   if (changes.requirements.length === 0) return before.requirements
-  const next = new Map(before.requirements)
-  for (const [agentId, rows] of groupBy(changes.requirements, (row) => row.agentId)) {
-    const instances = new Map(next.get(agentId) ?? [])
-    for (const [instance, declared] of groupBy(rows, (row) => row.instance)) {
-      const ranges = new Map(instances.get(instance) ?? [])
-      for (const row of declared) {
-        if (row.range === null) ranges.delete(row.key)
-        else ranges.set(row.key, row.range)
+  return mapOf(before.requirements).withMutations((next) => {
+    for (const [agentId, rows] of groupBy(changes.requirements, (row) => row.agentId)) {
+      const instances = new Map(next.get(agentId) ?? [])
+      for (const [instance, declared] of groupBy(rows, (row) => row.instance)) {
+        const ranges = new Map(instances.get(instance) ?? [])
+        for (const row of declared) {
+          if (row.range === null) ranges.delete(row.key)
+          else ranges.set(row.key, row.range)
+        }
+        instances.set(instance, ranges)
       }
-      instances.set(instance, ranges)
+      next.set(agentId, instances)
     }
-    next.set(agentId, instances)
-  }
-  return next
+  })
 }
 
 function applyConnections(before: Snapshot, changes: Changes): Snapshot['connections'] {
   if (changes.connections.length === 0) return before.connections
-  const next = new Map(before.connections)
-  for (const { removed, ...connection } of changes.connections) {
-    if (removed) next.delete(connection.name)
-    else next.set(connection.name, connection)
-  }
-  return next
+  return mapOf(before.connections).withMutations((next) => {
+    for (const { removed, ...connection } of changes.connections) {
+      if (removed) next.delete(connection.name)
+      else next.set(connection.name, connection)
+    }
+  })
 }

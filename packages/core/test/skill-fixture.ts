@@ -44,6 +44,7 @@ export function versionOf(sketch: VersionSketch, skillId = 'skill'): VersionReco
     status: sketch.status ?? 'released',
     formerStatus: sketch.formerStatus ?? null,
     statusReason: sketch.reason ?? null,
+    statusChangedAt: '2026-01-01T00:00:00.000Z',
     replacement: sketch.replacement ?? null,
     sunsetAt: null,
     digest: `sha256:${sketch.version}`,
@@ -78,27 +79,47 @@ export function versionOf(sketch: VersionSketch, skillId = 'skill'): VersionReco
   }
 }
 
+/** A rollout record from what a test says of it: a running one of 1.3.0 at 10 %. */
+export function rolloutOf(sketch: Partial<RolloutRecord>): RolloutRecord {
+  return {
+    id: 'rollout',
+    skillId: 'skill',
+    line: '1',
+    candidate: '1.3.0',
+    previousStable: '1.2.4',
+    state: 'running',
+    pausedReason: null,
+    pausedNote: null,
+    basisPoints: 1000,
+    agreedBasisPoints: sketch.basisPoints ?? 1000,
+    unit: 'agent',
+    salt: '01JAB-salt',
+    allow: [],
+    deny: [],
+    steps: [],
+    stepIndex: -1,
+    stepAt: '2026-01-01T00:00:00.000Z',
+    startAt: null,
+    startedAt: sketch.state === 'scheduled' ? null : '2026-01-01T00:00:00.000Z',
+    reason: 'a test tries it',
+    createdBy: 'test',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+    endedAt: null,
+    ...sketch,
+  }
+}
+
 /** A catalogue with one skill in it. */
 export function snapshotOf({ name = 'skill', versions, stable, rollouts = [] }: SkillSketch): Snapshot {
   return applyChanges(emptySnapshot, {
+    installId: 'test',
+    epoch: 1,
     revision: 1,
     skills: [{ id: 'skill', name, team: null, position: 1, revision: 1 }],
     versions: versions.map((version) => versionOf(version)),
     lines: Object.entries(stable).map(([line, version]) => ({ skillId: 'skill', line, stable: version })),
-    rollouts: rollouts.map((rollout, index) => ({
-      id: `rollout-${index}`,
-      skillId: 'skill',
-      line: '1',
-      candidate: '1.3.0',
-      state: 'running',
-      basisPoints: 1000,
-      unit: 'agent',
-      salt: '01JAB-salt',
-      allow: [],
-      deny: [],
-      createdAt: '2026-01-01T00:00:00.000Z',
-      ...rollout,
-    })),
+    rollouts: rollouts.map((rollout, index) => rolloutOf({ id: `rollout-${index}`, ...rollout })),
     agents: [],
     keys: [],
     grants: [],

@@ -8,11 +8,19 @@ import { honoPath, type Route } from './http/route.ts'
 import { accessRoutes } from './http/routes/access.ts'
 import { callRoutes } from './http/routes/calls.ts'
 import { publishRoutes } from './http/routes/publish.ts'
+import { rolloutRoutes } from './http/routes/rollouts.ts'
 import { serviceRoutes } from './http/routes/service.ts'
 import { skillRoutes } from './http/routes/skills.ts'
 
 /** Every route there is. */
-export const routes: readonly Route[] = [...serviceRoutes, ...skillRoutes, ...publishRoutes, ...accessRoutes, ...callRoutes]
+export const routes: readonly Route[] = [
+  ...serviceRoutes,
+  ...skillRoutes,
+  ...publishRoutes,
+  ...rolloutRoutes,
+  ...accessRoutes,
+  ...callRoutes,
+]
 
 /** The HTTP surface: one door, the routes of the contract, and an envelope for whatever else comes. */
 export function createApp(deps: HttpDeps): Hono<DoorEnv> {

@@ -19,6 +19,7 @@ export type Config = {
   readonly replica: string
   readonly logLevel: string
   readonly drainMs: number
+  readonly staleLimitMs: number
   /** The whole environment, for credentials that connections name and for what the runner gets. */
   readonly environment: NodeJS.ProcessEnv
 }
@@ -67,6 +68,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): 
         'silent',
       ]),
       drainMs: integer('REPERTOIRE_DRAIN_MS', get('REPERTOIRE_DRAIN_MS') ?? '6000', { min: 0, max: 600_000 }),
+      staleLimitMs: integer('REPERTOIRE_STALE_LIMIT_MS', get('REPERTOIRE_STALE_LIMIT_MS') ?? '900000', { min: 60_000, max: 86_400_000 }),
       environment,
     },
   }

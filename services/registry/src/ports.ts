@@ -1,9 +1,11 @@
-import type { CallRow, Detail, Effects, ExecutorSpec, Finding, Manifest, Role, VersionStatus } from '@repertoire/contract'
+import type { CallRow, Detail, Effects, ExecutorSpec, Finding, Manifest, Role } from '@repertoire/contract'
 import type {
   ConnectionRecord,
   CredentialRef,
-  RolloutRecord,
+  GrantRecord,
+  Plan,
   SchemasToProve,
+  SkillFacts,
   Snapshot,
   VersionRecord,
   VersionSchemas,
@@ -11,15 +13,22 @@ import type {
 import type {
   AgentRow,
   AuditEvent,
+  AuditRow,
+  CallCount,
   CallQuery,
   DeclaredRanges,
   GrantRow,
   KeyRow,
+  LockedSkill,
   NewCallRow,
   NewKey,
   NewVersion,
   Page,
+  Propagation,
+  RequirementDeclared,
+  RolloutQuery,
   ShownEvent,
+  StoredRollout,
   VersionState,
 } from './stored.ts'
 
@@ -28,6 +37,9 @@ export type Deps = {
   readonly settings: ServiceSettings
   /** The catalogue this replica holds right now; take it once a request. */
   readonly snapshot: () => Snapshot
+  /** Milliseconds since the database last confirmed that this is the newest. */
+  readonly unconfirmedMs: () => number
+  readonly replicas: Replicas
   readonly store: Store
   readonly calls: CallLog
   readonly shown: ShownLog
@@ -38,7 +50,13 @@ export type Deps = {
 }
 
 /** The settings that verbs decide by. */
-export type ServiceSettings = { readonly replica: string; readonly allowUnsandboxed: boolean; readonly installSecret: Uint8Array }
+export type ServiceSettings = {
+  readonly replica: string
+  readonly allowUnsandboxed: boolean
+  readonly installSecret: Uint8Array
+  /** How long this replica answers from a catalogue that nobody confirms. */
+  readonly staleLimitMs: number
+}
 
 /** The time, so that tests can choose it. */
 export type Clock = { readonly now: () => Date }
@@ -48,13 +66,33 @@ export type Ids = { readonly next: () => string; readonly random: (bytes: number
 
 /** What is kept in Postgres beside the call log. */
 export type Store = {
-  /** Runs one transaction; the snapshot holds its changes when this answers. */
-  readonly transaction: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>
+  /**
+   * Runs one transaction; the snapshot holds its changes when this answers. What takes something away from somebody is
+   * urgent, and has connections of its own, so that a busy registry can always step back.
+   */
+  readonly transaction: <T>(work: (tx: Transaction) => Promise<T>, options?: { readonly isUrgent?: boolean }) => Promise<T>
   readonly file: (versionId: string, path: string) => Promise<Uint8Array | undefined>
   readonly filesOf: (versionId: string) => Promise<ReadonlyMap<string, Uint8Array>>
   readonly listAgents: (page: Page) => Promise<readonly AgentRow[]>
   readonly listKeys: (agentId: string) => Promise<readonly KeyRow[]>
   readonly listGrants: (agentId: string) => Promise<readonly GrantRow[]>
+  readonly rollout: (id: string) => Promise<StoredRollout | undefined>
+  /** The salt of the newest rollout of a version. */
+  readonly saltOf: (skillId: string, version: string) => Promise<string | undefined>
+  readonly listRollouts: (query: RolloutQuery) => Promise<readonly StoredRollout[]>
+  readonly requirementsOf: (skillKey: string, since: Date) => Promise<readonly RequirementDeclared[]>
+  /** The audit events about a skill up to a time, oldest first. */
+  readonly eventsOf: (skill: string, upTo: Date) => Promise<readonly AuditRow[]>
+  /** What an agent held at a time. */
+  readonly grantsAt: (agentId: string, at: Date) => Promise<readonly GrantRecord[]>
+  /** The ranges every instance of an agent had declared at a time, by instance and skill. */
+  readonly declaredAt: (agentId: string, at: Date) => Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>
+}
+
+/** The other processes that serve this catalogue. */
+export type Replicas = {
+  /** Who obeys a revision, asked again until all do or the time is over. */
+  readonly obeying: (revision: number, waitMs: number) => Promise<Propagation>
 }
 
 /** One transaction. Whoever writes a catalogue row asks for its revision first; lock order is skill, revision, audit. */
@@ -62,7 +100,7 @@ export type Transaction = {
   readonly revision: () => Promise<number>
   readonly skills: {
     /** Takes the one writer's place for a skill, whether or not it exists. */
-    readonly lock: (key: string) => Promise<{ readonly id: string; readonly name: string; readonly team: string | null } | undefined>
+    readonly lock: (key: string) => Promise<LockedSkill | undefined>
     readonly lookAlikes: (lookAlikeKey: string) => Promise<readonly string[]>
     readonly insert: (skill: {
       readonly id: string
@@ -75,20 +113,17 @@ export type Transaction = {
     readonly find: (skillId: string, version: string) => Promise<VersionState | undefined>
     readonly schemasOf: (skillId: string) => Promise<readonly VersionSchemas[]>
     readonly insert: (version: NewVersion) => Promise<void>
-    readonly setStatus: (change: {
-      readonly id: string
-      readonly status: VersionStatus
-      readonly reason: string | null
-      readonly at: Date
-    }) => Promise<void>
     /** Says that the operator's own folder holds this version, so that its code may run. */
     readonly adopt: (id: string) => Promise<void>
   }
-  readonly lines: {
-    readonly stable: (skillId: string, line: string) => Promise<string | null>
-    readonly setStable: (line: { readonly skillId: string; readonly line: string; readonly stable: string }) => Promise<void>
+  /** What commands decide by, and how what they decided is written; the skill must be locked. */
+  readonly lifecycle: {
+    readonly facts: (skill: LockedSkill) => Promise<SkillFacts>
+    readonly apply: (skill: LockedSkill, plan: Plan) => Promise<void>
   }
-  readonly rollouts: { readonly active: (skillId: string, line: string) => Promise<Pick<RolloutRecord, 'id' | 'candidate'> | undefined> }
+  readonly rollouts: {
+    readonly find: (id: string) => Promise<StoredRollout | undefined>
+  }
   readonly agents: {
     readonly lock: (id: string) => Promise<AgentRow | undefined>
     readonly insert: (agent: Omit<AgentRow, 'createdAt'> & { readonly at: Date; readonly by: string }) => Promise<boolean>
@@ -114,7 +149,11 @@ export type Transaction = {
     }) => Promise<boolean>
     readonly remove: (name: string, at: Date) => Promise<boolean>
   }
-  readonly audit: { readonly append: (event: AuditEvent) => Promise<void> }
+  readonly audit: {
+    readonly append: (event: AuditEvent) => Promise<void>
+    /** The newest event about a skill after a revision. */
+    readonly lastAbout: (skill: string, after: number) => Promise<AuditRow | undefined>
+  }
 }
 
 /** The call log: an acknowledged row is durable. */
@@ -123,6 +162,10 @@ export type CallLog = {
   readonly append: (row: NewCallRow) => Promise<void>
   readonly find: (query: CallQuery) => Promise<readonly CallRow[]>
   readonly get: (callId: string) => Promise<CallRow | undefined>
+  /** How often each agent called a skill since a time, by range and version, the most frequent first. */
+  readonly countBy: (skill: string, since: Date) => Promise<readonly CallCount[]>
+  /** The last call an agent made of a skill, not after a time. */
+  readonly lastOf: (question: { readonly skill: string; readonly agentId: string; readonly at: Date }) => Promise<CallRow | undefined>
   /** Whether the last rows could not be written, a moment ago: then nothing is carried out that could not be logged. */
   readonly isDown: () => boolean
   /** Rows that wait for their acknowledgement. */

@@ -1,5 +1,5 @@
 import type { CallRow, ListCallsQuery, VersionStatus } from '@repertoire/contract'
-import type { AgentRecord, Caller, CheckedBundle, GrantRecord } from '@repertoire/core'
+import type { AgentRecord, Caller, CheckedBundle, GrantRecord, Plan, RolloutRecord } from '@repertoire/core'
 
 /** Where a page starts, and how long it is. */
 export type Page = { readonly after: string | undefined; readonly limit: number }
@@ -74,6 +74,10 @@ export type AuditEvent = {
   readonly caller: Caller
   readonly action: string
   readonly subject: string
+  /** The skill it is about, by its name. */
+  readonly skill?: string
+  /** What changed of that skill. */
+  readonly change?: Plan
   readonly reason?: string
   readonly before?: unknown
   readonly after?: unknown
@@ -103,4 +107,53 @@ export type CallQuery = Omit<ListCallsQuery, 'from' | 'to' | 'cursor'> & {
   readonly from: Date
   readonly to: Date
   readonly before: string | undefined
+}
+
+/** A skill whose one writer's place was taken. */
+export type LockedSkill = { readonly id: string; readonly name: string; readonly team: string | null; readonly revision: number }
+
+/** An audit event as it is read back. */
+export type AuditRow = {
+  readonly at: Date
+  readonly caller: string
+  readonly action: string
+  readonly subject: string
+  readonly reason: string | null
+  readonly change: Plan | null
+  readonly revision: number
+}
+
+/** A rollout together with the name of its skill. */
+export type StoredRollout = { readonly rollout: RolloutRecord; readonly skill: string }
+
+/** Which rollouts, and where the page starts. */
+export type RolloutQuery = {
+  readonly skill: string | undefined
+  readonly states: readonly RolloutRecord['state'][] | undefined
+  readonly before: string | undefined
+  readonly limit: number
+}
+
+/** How often an agent called a skill with a range, and which version carried it out. */
+export type CallCount = {
+  readonly agentId: string
+  readonly range: string | null
+  readonly version: string | null
+  readonly calls: number
+  readonly lastAt: Date
+}
+
+/** A declared range as it is stored. */
+export type RequirementDeclared = {
+  readonly agentId: string
+  readonly instance: string
+  readonly range: string
+  readonly declaredAt: Date
+}
+
+/** Which replicas obey a revision, which are alive and do not yet, and which were not heard of lately. */
+export type Propagation = {
+  readonly applied: readonly string[]
+  readonly lagging: readonly string[]
+  readonly unreachable: readonly string[]
 }

@@ -9,6 +9,8 @@ export type Visit = {
   readonly traceparent: string | null
   /** Ranges by skill key: from the header, and from what the instance declared. */
   readonly standing: readonly ReadonlyMap<string, string>[]
+  /** Milliseconds since the catalogue was confirmed, when the visit began. */
+  readonly unconfirmedMs: number
 }
 
 /** A visit as the question resolution answers. */
@@ -29,5 +31,5 @@ export function askingOf(
   if (session !== null) units.session = session
   if (tenant !== null) units.tenant = tenant
   if (extra.callId !== undefined) units.call = extra.callId
-  return { caller: visit.caller, nowMs, range: extra.range, standing: visit.standing, units }
+  return { caller: visit.caller, nowMs, range: extra.range, standing: visit.standing, units, unconfirmedMs: visit.unconfirmedMs }
 }

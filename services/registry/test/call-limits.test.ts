@@ -97,7 +97,9 @@ describe('what bounds a call', () => {
 
 describe('code that came through the API', () => {
   it('503 CAGE_MISSING: is not run unless the operator says so', async () => {
-    const strict = await openTestRegistry({ settings: { replica: 'strict', allowUnsandboxed: false, installSecret: new Uint8Array(32) } })
+    const strict = await openTestRegistry({
+      settings: { replica: 'strict', allowUnsandboxed: false, staleLimitMs: 900_000, installSecret: new Uint8Array(32) },
+    })
     try {
       await strict.publish({ name: 'stranger' })
       await strict.release('stranger', '1.0.0')

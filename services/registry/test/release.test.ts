@@ -17,7 +17,18 @@ describe('POST /v1/skills/{name}/versions/{version}/release', () => {
     const reply = await registry.release('first', '1.0.0')
     expect([reply.status, reply.body.data]).toEqual([
       200,
-      { name: 'first', version: '1.0.0', line: '1', status: 'released', stable: '1.0.0', previous_stable: null, changed: true },
+      {
+        name: 'first',
+        version: '1.0.0',
+        line: '1',
+        status: 'released',
+        stable: '1.0.0',
+        previous_stable: null,
+        yanked: [],
+        rollouts: [],
+        changed: true,
+        revision: reply.body.meta.revision,
+      },
     ])
     expect((await registry.send('GET', '/v1/skills/first')).body.data.version).toBe('1.0.0')
     const events = await registry.sql`select action, caller, reason from audit_events where subject = 'first@1.0.0' order by seq`
@@ -54,6 +65,7 @@ describe('POST /v1/skills/{name}/versions/{version}/release', () => {
     const publisher = await registry.agent('author', { role: 'publisher' })
     const reply = await registry.send('POST', '/v1/skills/first/versions/1.0.0/release', {
       key: publisher,
+      headers: { 'if-match': '*' },
       body: { reason: 'I want it out' },
     })
     expect([reply.status, reply.body.error?.code]).toEqual([403, 'ROLE_REQUIRED'])
@@ -74,8 +86,11 @@ describe('POST /v1/skills/{name}/versions/{version}/release', () => {
     await registry.publish({ name: 'rolling' })
     await registry.release('rolling', '1.0.0')
     await registry.publish({ name: 'rolling', version: '1.1.0' })
-    await registry.sql`insert into rollouts (id, skill_id, line, candidate, state, basis_points, unit, salt, allow, deny, steps, step_index, reason, created_by, created_at, updated_at, revision)
-      select gen_random_uuid(), id, '1', '1.1.0', 'running', 500, 'agent', 's', '[]', '[]', '[]', 0, 'a test', 'test', now(), now(), 0 from skills where name = 'rolling'`
+    const started = await registry.send('POST', '/v1/skills/rolling/rollouts', {
+      headers: { 'if-match': '*' },
+      body: { version: '1.1.0', percent: 5, force: true, reason: 'a test tries it' },
+    })
+    expect([started.status, started.body.data.state]).toEqual([201, 'running'])
     const reply = await registry.release('rolling', '1.1.0')
     expect([reply.status, reply.body.error?.code, reply.body.error?.message]).toEqual([
       409,

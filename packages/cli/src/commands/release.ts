@@ -1,4 +1,4 @@
-import type { Released } from '@repertoire/sdk'
+import type { LineChanged } from '@repertoire/sdk'
 import type { Command } from 'commander'
 import { reason } from '../read-option.ts'
 import { apiPath } from '../api-path.ts'
@@ -17,15 +17,16 @@ export function addRelease(program: Command): void {
     .addHelpText('after', examples('repertoire release query-order 1.1.0 --reason "checked by the orders team"'))
     .action(
       withContext(async ({ print, registry }, [name, version]: [string, string], options: { readonly reason: string }) => {
-        const { data } = await registry().transport.send<Released>('POST', apiPath`/v1/skills/${name}/versions/${version}/release`, {
+        const { data } = await registry().transport.send<LineChanged>('POST', apiPath`/v1/skills/${name}/versions/${version}/release`, {
           body: { reason: options.reason },
+          headers: { 'if-match': '*' },
         })
         print.result(data, () => sayReleased(data))
       }),
     )
 }
 
-function sayReleased({ name, version, line, status, stable, previous_stable: before, changed }: Released): string {
+function sayReleased({ name, version, line, status, stable, previous_stable: before, changed }: LineChanged): string {
   const head = changed ? `${name} ${version} is ${status} now` : `${name} ${version} was ${status} already`
   const serves = stable === null ? `line ${line} serves nothing` : `line ${line} serves ${stable}`
   return `${head}; ${serves}${before === null || before === stable ? '' : ` (before: ${before})`}\n`

@@ -1,5 +1,5 @@
 import type { BundleDefaults } from '@repertoire/core'
-import { RepertoireError, type Published, type Released, type Repertoire } from '@repertoire/sdk'
+import { RepertoireError, type Published, type LineChanged, type Repertoire } from '@repertoire/sdk'
 import { basename, resolve } from 'node:path'
 import { apiPath } from '../api-path.ts'
 import { writePublishBody } from '../publish-body.ts'
@@ -82,7 +82,10 @@ async function release(
 ): Promise<Pick<FolderOutcome, 'released' | 'reason'>> {
   try {
     const { data } = await patience.attempt(() =>
-      registry.transport.send<Released>('POST', apiPath`/v1/skills/${name}/versions/${version}/release`, { body: { reason } }),
+      registry.transport.send<LineChanged>('POST', apiPath`/v1/skills/${name}/versions/${version}/release`, {
+        body: { reason },
+        headers: { 'if-match': '*' },
+      }),
     )
     return { released: data.changed, reason: null }
   } catch (error) {

@@ -1,9 +1,9 @@
 import { errorCatalogue, type Outcome, type Warning } from '@repertoire/contract'
-import type { Admission, Refusal, Snapshot } from '@repertoire/core'
+import { joinRanges, type Admission, type Refusal, type Snapshot } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { NewCallRow } from '../stored.ts'
 import type { Visit } from '../visit.ts'
-import type { CallEnd, CallInput, CallMeta } from './call.ts'
+import type { CallEnd, CallInput, CallMeta, Leaving } from './call.ts'
 
 /** A call between its admission and its row: what is known of it so far. */
 export type CallInProgress = {
@@ -67,6 +67,7 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
       outcome,
       duration_ms: Math.round(elapsedMs()),
       warnings,
+      ...(admission?.resolved.version.status === 'deprecated' ? { leaving: leavingOf(admission) } : {}),
     }),
     endingOf: (refusal) => ({
       outcome: outcomeOf(refusal),
@@ -87,7 +88,7 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
       parent_call_id: body.parent_call_id ?? null,
       playbook: null,
       skill: admission?.skill.name ?? name.slice(0, 64),
-      requested_range: (admission?.ranges.map((range) => range.text).join(' ') ?? body.range)?.slice(0, 1024) ?? null,
+      requested_range: (admission === undefined ? body.range : joinRanges(admission.ranges))?.slice(0, 1024) ?? null,
       version: admission?.resolved.version.version ?? null,
       version_digest: admission?.resolved.version.digest ?? null,
       via: admission?.resolved.via ?? null,
@@ -111,6 +112,11 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
       labels: body.labels ?? {},
     }),
   }
+}
+
+function leavingOf({ skill, resolved: { version } }: Admission): Leaving {
+  const { status, statusChangedAt, sunsetAt, replacement } = version
+  return { name: skill.name, status, status_changed_at: statusChangedAt, sunset_at: sunsetAt, replacement }
 }
 
 function outcomeOf(refusal: Refusal): Outcome {

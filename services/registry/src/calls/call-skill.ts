@@ -1,5 +1,5 @@
 import { limits } from '@repertoire/contract'
-import { admit, honourExpected, contextOf, denied, Refusal, type Admission } from '@repertoire/core'
+import { admit, contextOf, denied, honourExpected, isHighRisk, isUnconfirmed, Refusal, type Admission } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { askingOf, type Visit } from '../visit.ts'
 import { beginCall, type CallInProgress } from './call-in-progress.ts'
@@ -17,6 +17,7 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
   try {
     const admission = resolveCall(visit, input, call)
     if (!admission.authorization.mayCall) throw denied(admission.skill, admission.authorization, visit.caller)
+    refuseRiskWhenUnconfirmed(visit, admission)
     const args = checkArguments(call, admission.resolved.version, input)
     if (input.body.dry_run) return await finishDryRun(deps, call, { admission, args })
     refuseKeyedOnce(call, admission, input.idempotencyKey)
@@ -107,6 +108,19 @@ function resolveCall(visit: Visit, input: CallInput, call: CallInProgress): Admi
       : honourExpected(admission.skill, { version: expected, ranges: admission.ranges, resolved: admission.resolved }, contextOf(asking))
   call.resolvedTo({ ...admission, resolved })
   return { ...admission, resolved }
+}
+
+// A grant or a version may have been taken back without this replica hearing of it; what could do harm waits for certainty.
+function refuseRiskWhenUnconfirmed(visit: Visit, { skill, resolved }: Admission): void {
+  const risky = resolved.version.manifest.permission.filter(isHighRisk)
+  if (risky.length === 0 || !isUnconfirmed(visit)) return
+  throw new Refusal(
+    'SNAPSHOT_STALE',
+    `The database is away, and ${skill.name} needs ${risky.join(', ')}: such skills are not called on what may no longer hold.`,
+    {
+      headers: { 'Retry-After': '5' },
+    },
+  )
 }
 
 // Until claims exist, a key that promises "once" cannot be honoured, and promising it silently would be worse than a refusal.

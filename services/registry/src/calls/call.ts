@@ -1,4 +1,4 @@
-import type { CallBody, ErrorEffect, ErrorOrigin, Meta, Outcome } from '@repertoire/contract'
+import type { CallBody, ErrorEffect, ErrorOrigin, Meta, Outcome, VersionStatus } from '@repertoire/contract'
 import type { JsonProblem, Refusal } from '@repertoire/core'
 
 /** One request to execute a skill. */
@@ -26,8 +26,17 @@ export type CallAnswer =
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly meta: CallMeta }
 
-/** The part of an answer's meta that is about the call. */
-export type CallMeta = Omit<Meta, 'request_id'>
+/** The part of an answer's meta that is about the call, and what its headers say when the version is on its way out. */
+export type CallMeta = Omit<Meta, 'request_id'> & { readonly leaving?: Leaving }
+
+/** What is said of a version that is on its way out. */
+export type Leaving = {
+  readonly name: string
+  readonly status: VersionStatus
+  readonly status_changed_at: string
+  readonly sunset_at: string | null
+  readonly replacement: string | null
+}
 
 /** How a call ended, for its row. */
 export type CallEnd = {

@@ -1,5 +1,5 @@
 import type { SkillDetail } from '@repertoire/contract'
-import { admit } from '@repertoire/core'
+import { admit, joinRanges } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { askingOf, type Visit } from '../visit.ts'
 import { showResolution, showVersion } from './show-version.ts'
@@ -12,7 +12,7 @@ export function describeSkill(
   deps: Deps,
   visit: Visit,
   { name, range }: DescribeInput,
-): { readonly detail: SkillDetail; readonly revision: number } {
+): { readonly detail: SkillDetail; readonly revision: number; readonly skillRevision: number } {
   const snapshot = deps.snapshot()
   const { skill, resolved, ranges } = admit(snapshot, name, askingOf(visit, deps.clock.now().getTime(), { range }))
   if (visit.caller.role === 'agent')
@@ -25,7 +25,8 @@ export function describeSkill(
       items: [`${skill.name}@${resolved.version.version}`],
     })
   return {
-    detail: showVersion(skill, resolved.version, showResolution(resolved, ranges.map((asked) => asked.text).join(' '))),
+    detail: showVersion(skill, resolved.version, showResolution(resolved, joinRanges(ranges))),
     revision: snapshot.revision,
+    skillRevision: skill.revision,
   }
 }

@@ -1,7 +1,7 @@
 import type { Finding } from '@repertoire/contract'
 import { checkBundle, groupBy, nameKey, Refusal, systemCaller, type BundleFiles, type CheckedBundle } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
-import { releaseIn } from './release-in.ts'
+import { releaseSeeded } from './release-seeded.ts'
 import { storeVersion } from './store-version.ts'
 
 /** One folder of `skills/`: the files it holds, and what could not be read of it. */
@@ -77,10 +77,9 @@ async function seedOneSkill(deps: Deps, key: string, { versions, releaseNew }: O
           )
           const releases = stored.created && (isNew || releaseNew)
           if (releases)
-            await releaseIn(
+            await releaseSeeded(
               { deps, tx, caller: systemCaller },
               {
-                skillId: stored.skillId,
                 name: checked.manifest.name,
                 version: checked.manifest.version,
                 reason: isNew ? 'first seen in the skills folder' : 'REPERTOIRE_SEED=release',

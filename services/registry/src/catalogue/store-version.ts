@@ -1,4 +1,13 @@
-import { checkCompatibility, lookAlikeKey, nameKey, parseExact, Refusal, type Caller, type CheckedBundle } from '@repertoire/core'
+import {
+  checkCompatibility,
+  lookAlikeKey,
+  nameKey,
+  parseExact,
+  Refusal,
+  type Caller,
+  type CheckedBundle,
+  type StatusChange,
+} from '@repertoire/core'
 import type { Deps, Transaction } from '../ports.ts'
 import type { VersionState } from '../stored.ts'
 import { refuseFindings } from './manifest-refusal.ts'
@@ -18,7 +27,6 @@ export type VersionToStore = {
 /** What became of it: stored now, or there already with the same bytes. */
 export type StoredVersion = {
   readonly created: boolean
-  readonly skillId: string
   readonly state: Pick<VersionState, 'id' | 'version' | 'status' | 'digest' | 'schemaDigest' | 'line'> | undefined
 }
 
@@ -43,11 +51,11 @@ export async function storeVersion(
       })
     }
     if (source === 'folder' && existing.source === 'api' && !dryRun) await tx.versions.adopt(existing.id)
-    return { created: false, skillId: skill.id, state: existing }
+    return { created: false, state: existing }
   }
   if (skill === undefined) await refuseLookAlike(tx, name, allowSimilarName)
   else await refuseBreak(tx, skill.id, checked)
-  if (dryRun) return { created: true, skillId: skill?.id ?? '', state: undefined }
+  if (dryRun) return { created: true, state: undefined }
 
   const at = deps.clock.now()
   const skillId = skill?.id ?? deps.ids.next()
@@ -58,11 +66,18 @@ export async function storeVersion(
     caller,
     action: 'version.publish',
     subject: `${name}@${version}`,
+    skill: skill?.name ?? name,
+    change: { versions: [published(version, at)], lines: [], rollouts: [] },
     after: { digest: checked.digest, schema_digest: checked.schemaDigest, source, defaults: checked.usedDefaults },
     at,
   })
   const state = await tx.versions.find(skillId, version)
-  return { created: true, skillId, state }
+  return { created: true, state }
+}
+
+function published(version: string, at: Date): StatusChange {
+  const statusChangedAt = at.toISOString()
+  return { version, statusChangedAt, status: 'candidate', formerStatus: null, statusReason: null, replacement: null, sunsetAt: null }
 }
 
 async function refuseLookAlike(tx: Transaction, name: string, allowed: boolean): Promise<void> {

@@ -29,6 +29,12 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
 }
 
 function visitOf(c: Ask, deps: HttpDeps): Visit {
+  const unconfirmedMs = deps.unconfirmedMs()
+  // Keys and grants may have been taken back meanwhile: past the limit nothing that is known here counts.
+  if (unconfirmedMs > deps.settings.staleLimitMs)
+    throw new Refusal('SNAPSHOT_STALE', 'The database has been away for too long; this replica does not know any more what holds.', {
+      headers: { 'Retry-After': '5' },
+    })
   const snapshot = deps.snapshot()
   const caller = callerOf(c.req.header('authorization'), snapshot, deps.clock.now().getTime())
   // Rights of a user that nobody can verify must not be passed over in silence.
@@ -48,6 +54,7 @@ function visitOf(c: Ask, deps: HttpDeps): Visit {
     tenant: short(c, 'repertoire-tenant'),
     traceparent: short(c, 'traceparent'),
     standing: [asked, declared].filter((ranges) => ranges !== undefined),
+    unconfirmedMs,
   }
 }
 

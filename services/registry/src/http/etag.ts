@@ -6,6 +6,11 @@ export function etagOf(parts: readonly string[]): string {
   return `"${createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 27)}"`
 }
 
+/** The ETag of a skill or of what belongs to it: its revision, which If-Match is compared with, and a hash of this view of it. */
+export function skillEtag(revision: number, parts: readonly string[]): string {
+  return `"${revision}.${createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 22)}"`
+}
+
 /** Whether the reader has this already. */
 export function isUnchanged(c: Ask, etag: string): boolean {
   const known = c.req.header('if-none-match')

@@ -1,6 +1,7 @@
 import { errorCatalogue, type EnvelopeError, type ErrorEffect, type Warning } from '@repertoire/contract'
 import { Refusal } from '@repertoire/core'
 import type { CallAnswer } from '../calls/call.ts'
+import { deprecationHeaders } from './deprecation.ts'
 import type { Ask, HttpDeps } from './door.ts'
 
 const json = { 'content-type': 'application/json; charset=utf-8' }
@@ -25,10 +26,12 @@ export function respond(c: Ask, data: unknown, said: Said = {}): Response {
 
 /** Answers a call: its data byte for byte, its skill's own error as a result, or a refusal with the status of its code. */
 export function respondCall(c: Ask, answer: CallAnswer): Response {
-  const meta = { request_id: c.get('requestId'), ...answer.meta, ...staleness(c.get('deps')) }
+  const { leaving, ...about } = answer.meta
+  const meta = { request_id: c.get('requestId'), ...about, ...staleness(c.get('deps')) }
+  const headers = headersOf(c, leaving === undefined ? {} : deprecationHeaders(leaving))
   if (answer.kind === 'data') {
     const suffix = Buffer.from(`,"error":null,"meta":${JSON.stringify(meta)}}`)
-    return new Response(Buffer.concat([prefix, answer.json, suffix]), { headers: headersOf(c) })
+    return new Response(Buffer.concat([prefix, answer.json, suffix]), { headers })
   }
   if (answer.kind === 'refused') {
     const { refusal } = answer
@@ -36,7 +39,7 @@ export function respondCall(c: Ask, answer: CallAnswer): Response {
   }
   const { code, message, retryable, details, effect } = answer.error
   const error: EnvelopeError = { code, origin: 'skill', effect, next: retryable ? 'retry' : 'fix_input', message, details }
-  return new Response(JSON.stringify({ ok: false, data: null, error, meta }), { headers: headersOf(c) })
+  return new Response(JSON.stringify({ ok: false, data: null, error, meta }), { headers })
 }
 
 /** Turns whatever was thrown into an envelope: a refusal with its code, anything else as a fault of ours without detail. */

@@ -34,6 +34,9 @@ export function route<const E extends Endpoint>(
     mount: (app, deps) => {
       app.on(endpoint.method, honoPath(endpoint.path), async (c) => {
         try {
+          // One read is answered from one catalogue, so that what says revision N has content N.
+          const held = endpoint.method === 'GET' ? atOneRevision(deps) : deps
+          c.set('deps', held)
           refuseNul(c.req.path, c.req.param() as Record<string, string>)
           // Before anything is read: whoever may not ask costs nothing.
           const visit = c.get('visit')
@@ -44,7 +47,7 @@ export function route<const E extends Endpoint>(
           const body = read === undefined ? undefined : parse(endpoint.body, read.value, 'body')
           return await handle({
             c,
-            deps,
+            deps: held,
             visit: visit as Visit,
             query: query as Shape<E, 'query'>,
             body: body as Shape<E, 'body'>,
@@ -57,6 +60,11 @@ export function route<const E extends Endpoint>(
       })
     },
   }
+}
+
+function atOneRevision(deps: HttpDeps): HttpDeps {
+  const snapshot = deps.snapshot()
+  return { ...deps, snapshot: () => snapshot }
 }
 
 /** A path of the contract as the router writes it: `{name}` is one segment, `{path}` all that follow. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { CallLog } from '../ports.ts'
 import type { Database } from '../store/connect.ts'
 import type { Gate } from '../store/gate.ts'
+import { countCalls, lastCall } from './count-calls.ts'
 import { findCalls, getCall } from './find-calls.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { insertCallRows } from './insert-calls.ts'
@@ -23,6 +24,8 @@ export function openCallLog(database: Database, gate: Gate, logger: Logger): Ope
     waiting: commits.waiting,
     isDown: commits.isDown,
     flush: commits.flush,
+    countBy: (skill, since) => gate.run(() => countCalls(database.logSql, skill, since)),
+    lastOf: (question) => gate.run(() => lastCall(database.logSql, question)),
     find: (query) => gate.run(() => findCalls(database.logSql, query)),
     get: (callId) => (isUuid(callId) ? gate.run(() => getCall(database.logSql, callId)) : Promise.resolve(undefined)),
   }

@@ -1,7 +1,6 @@
+import { join } from 'node:path'
 import { pino } from 'pino'
-import { makeFirstAdmin } from '../access/make-first-admin.ts'
 import { createApp } from '../app.ts'
-import { seedSkills } from '../catalogue/seed-skills.ts'
 import type { Config } from '../config.ts'
 import { createCodeExecutor } from '../executors/code-executor.ts'
 import { createHttpExecutor } from '../executors/http-executor.ts'
@@ -13,20 +12,22 @@ import { keepPartitions } from '../log/keep-partitions.ts'
 import { openCallLog } from '../log/open-call-log.ts'
 import { openShownLog } from '../log/shown-log.ts'
 import { createMetrics } from '../metrics.ts'
-import type { Clock } from '../ports.ts'
+import type { Clock, Deps } from '../ports.ts'
 import { startEmbeddedPostgres } from '../postgres/embedded.ts'
 import { openDatabase } from '../store/connect.ts'
 import { createGate } from '../store/gate.ts'
-import { migrate } from '../store/migrate.ts'
+import { createHeartbeat } from '../store/heartbeat.ts'
 import { openStore } from '../store/open-store.ts'
-import { startSnapshotFeed } from '../store/snapshot-feed.ts'
-import { writeAdminKey } from './admin-key-file.ts'
+import { loadSavedSnapshot } from '../store/saved-snapshot.ts'
+import { createSnapshotFeed, type Confirmed } from '../store/snapshot-feed.ts'
+import { createSnapshotSaver } from '../store/snapshot-saver.ts'
+import { startAutomation } from './automation.ts'
 import { writeBanner } from './banner.ts'
+import { bringUp, isAway, keepBringingUp, type BringUp } from './bring-up.ts'
 import { readInstallSecret, takeDataDirectory } from './data-directory.ts'
 import { explainStart } from './explain-start.ts'
 import { createProver } from './prove-in-worker.ts'
 import { sayWhatWasSeeded } from './report-seed.ts'
-import { readSkillFolders } from './skill-folders.ts'
 import { startRunner } from './start-runner.ts'
 import { createUndo, type Undo } from './undo.ts'
 
@@ -75,50 +76,73 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
 
   const database = openDatabase(url)
   undo.add('database', database.close)
-  const gate = createGate(256)
+  const gates = { general: createGate(256), urgent: createGate(64) }
   const ids = createIds(clock)
   const prover = createProver()
   undo.add('prover', prover.stop)
-  const boot = await migrate(url, async () => {
-    const feed = await startSnapshotFeed({
-      database,
-      gate,
-      now: Date.now,
-      onError: (error) => logger.warn({ err: error }, 'the catalogue could not be read again'),
-    })
-    undo.add('catalogue', feed.stop)
-    const store = openStore(database, gate, feed)
-    const madeKey = await makeFirstAdmin({ store, clock, ids }, (key) => writeAdminKey(config.adminKeyFile, key))
-    const calls = openCallLog(database, gate, logger)
-    const shown = openShownLog(database.logSql, { ids, replica: config.replica })
-    const runner = await runnerStarting
-    const http = createHttpExecutor(config.environment)
-    const code = createCodeExecutor(runner.socketPath, store.filesOf)
-    undo.add('executors', () => Promise.all([http.close(), code.close()]))
-    undo.add('log', () => Promise.all([calls.flush(), shown.stop()]), 2500)
-    const deps = {
-      settings: { replica: config.replica, allowUnsandboxed: config.allowUnsandboxed, installSecret },
-      snapshot: feed.current,
-      store,
-      calls,
-      shown,
-      clock,
-      ids,
-      executors: { http, code, mcp: mcpExecutor },
-      proveSchemas: prover.prove,
-    }
-    checkpoint()
-    const seeded = await seedSkills(deps, { folders: await readSkillFolders(config.skillsDir), releaseNew: config.releaseNewAtStart })
-    for (const { folder, fault } of seeded)
-      if (fault !== undefined) logger.error({ err: fault, folder }, 'a skill folder could not be stored')
-    return { feed, deps, madeKey, seeded }
+  const snapshotDir = join(config.dataDir, 'snapshot')
+  // An embedded Postgres is there or the start fails; one elsewhere may be away, and then the disk has what was last known.
+  const saved = config.databaseUrl === undefined ? undefined : await loadSavedSnapshot(snapshotDir)
+  const saver = createSnapshotSaver(snapshotDir, (error) => logger.warn({ err: error }, 'the catalogue could not be saved'))
+  const heartbeat = createHeartbeat({
+    database,
+    gate: gates.urgent,
+    replica: config.replica,
+    onError: (error) => logger.debug({ err: error }, 'a heartbeat was not written'),
   })
+  const feed = createSnapshotFeed({
+    database,
+    gate: gates.urgent,
+    now: Date.now,
+    from: saved,
+    onError: (error) => logger.warn({ err: error }, 'the catalogue could not be read again'),
+    onConfirmed: (confirmed) => {
+      heartbeat.applied(confirmed.snapshot.revision)
+      saver.note(confirmed)
+    },
+  })
+  undo.add('catalogue', async () => {
+    await feed.stop()
+    await Promise.all([saver.stop(), heartbeat.signOff()])
+  })
+  const store = openStore(database, gates, feed)
+  const calls = openCallLog(database, gates.general, logger)
+  const shown = openShownLog(database.logSql, { ids, replica: config.replica })
+  const runner = await runnerStarting
+  const http = createHttpExecutor(config.environment)
+  const code = createCodeExecutor(runner.socketPath, store.filesOf)
+  undo.add('executors', () => Promise.all([http.close(), code.close()]))
+  undo.add('log', () => Promise.all([calls.flush(), shown.stop()]), 2500)
+  const deps: Deps = {
+    settings: {
+      replica: config.replica,
+      allowUnsandboxed: config.allowUnsandboxed,
+      installSecret,
+      staleLimitMs: config.staleLimitMs,
+    },
+    snapshot: feed.current,
+    unconfirmedMs: feed.ageMs,
+    replicas: heartbeat,
+    store,
+    calls,
+    shown,
+    clock,
+    ids,
+    executors: { http, code, mcp: mcpExecutor },
+    proveSchemas: prover.prove,
+  }
+  checkpoint()
+  const boot = await upOrAway(
+    { config, url, deps, feed, logger, checkpoint, ...(saved === undefined ? {} : { connectDeadlineMs: 3000 }) },
+    saved,
+  )
+  undo.add('attempts to reach the database', async () => boot.giveUp())
   const stopPartitions = keepPartitions(database.sql, logger)
   undo.add('partitions', async () => stopPartitions())
+  undo.add('automation', startAutomation(deps, logger))
 
   checkpoint()
   let stopping = false
-  const { feed, deps } = boot
   const isStale = (): boolean => feed.ageMs() > staleAfterMs
   const httpDeps: HttpDeps = {
     ...deps,
@@ -145,13 +169,34 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       config,
       port: server.port,
       embedded,
-      madeKey: boot.madeKey !== undefined,
-      skills: sayWhatWasSeeded(boot.seeded, config.skillsDir),
+      madeKey: boot.madeKey,
+      skills: boot.skills,
     }),
     stop: async () => {
       stopping = true
       await server.close(config.drainMs)
       await undo.unwind()
     },
+  }
+}
+
+/** How the start went: what to say of it, and how to stop looking for a database that is away. */
+type Boot = { readonly madeKey: boolean; readonly skills: readonly string[]; readonly giveUp: () => void }
+
+// Without a database, what the disk kept is served, and the rest of the start happens when it is back.
+async function upOrAway(what: BringUp, saved: Confirmed | undefined): Promise<Boot> {
+  const { config, feed, logger } = what
+  try {
+    const { madeKey, seeded } = await bringUp(what)
+    return { madeKey, skills: sayWhatWasSeeded(seeded, config.skillsDir), giveUp: () => undefined }
+  } catch (error) {
+    if (saved === undefined || !isAway(error)) throw error
+    logger.warn({ err: error, revision: saved.snapshot.revision }, 'the database is away: what was last known is served')
+    const since = new Date(saved.confirmedAt).toISOString()
+    return {
+      madeKey: false,
+      skills: [`skills    ${feed.current().skills.size}, as known at ${since}: the database is away; changes are refused until it is back`],
+      giveUp: keepBringingUp(what),
+    }
   }
 }

@@ -1,11 +1,15 @@
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 
-/** A database and its two pools: one that Drizzle has made its own, one for the call log alone, so that neither starves the other. */
+/**
+ * A database and its pools, so that none starves the others: one that Drizzle has made its own, one for the call log, and one
+ * kept free for what must always get through: stepping back, the catalogue, heartbeats.
+ */
 export type Database = {
   readonly sql: postgres.Sql
   readonly logSql: postgres.Sql
   readonly db: Drizzle
+  readonly reserved: Drizzle
   readonly close: () => Promise<void>
 }
 
@@ -19,12 +23,14 @@ export type DrizzleTx = Parameters<Parameters<Drizzle['transaction']>[0]>[0]
 export function openDatabase(url: string): Database {
   const sql = postgres(url, { ...options, max: 10, connection: { ...timeouts, application_name: 'repertoire' } })
   const logSql = postgres(url, { ...options, max: 6, connection: { ...timeouts, application_name: 'repertoire-log' } })
+  const reservedSql = postgres(url, { ...options, max: 3, connection: { ...timeouts, application_name: 'repertoire-reserved' } })
   return {
     sql,
     logSql,
     db: drizzle(sql),
+    reserved: drizzle(reservedSql),
     close: async () => {
-      await Promise.all([sql.end({ timeout: 2 }), logSql.end({ timeout: 2 })])
+      await Promise.all([sql, logSql, reservedSql].map((pool) => pool.end({ timeout: 2 })))
     },
   }
 }

@@ -1,18 +1,25 @@
-import { groupBy, parseExact, type Changes, type VersionRecord } from '@repertoire/core'
-import { gt, inArray } from 'drizzle-orm'
+import { groupBy, parseExact, type Changes, type RolloutRecord, type Snapshot, type VersionRecord } from '@repertoire/core'
+import { and, gt, inArray } from 'drizzle-orm'
 import type { Drizzle, DrizzleTx } from './connect.ts'
 import { agents, connections, grants, keys, requirements } from './tables/access.ts'
+import { rolloutOf } from './rollouts.ts'
 import { lines, rollouts, skills, versionFiles, versions } from './tables/catalogue.ts'
 import { installation } from './tables/installation.ts'
 
-/** Every row that changed after a revision, as of one moment; undefined when nothing did. */
-export async function loadChanges(db: Drizzle, since: number): Promise<Changes | undefined> {
+/** Every row that changed since a catalogue, as of one moment; undefined when nothing did. */
+export async function loadChanges(db: Drizzle, held: Pick<Snapshot, 'installId' | 'epoch' | 'revision'>): Promise<Changes | undefined> {
   return db.transaction(
     async (tx) => {
-      const revision = (await tx.select({ revision: installation.revision }).from(installation))[0]?.revision ?? 0
-      if (revision <= since) return undefined
+      const [now] = await tx
+        .select({ installId: installation.installId, epoch: installation.epoch, revision: installation.revision })
+        .from(installation)
+      if (now === undefined) throw new Error('the installation row is missing')
+      if (held.revision > 0 && now.installId !== held.installId) throw new OtherInstallation(held.installId, now.installId)
+      // A restored backup counts its revisions anew: nothing that is held can be built upon.
+      const since = now.epoch === held.epoch ? held.revision : 0
+      if (now.epoch === held.epoch && now.revision <= since) return undefined
       return {
-        revision,
+        ...now,
         skills: await tx
           .select({ id: skills.id, name: skills.name, team: skills.team, position: skills.position, revision: skills.revision })
           .from(skills)
@@ -22,10 +29,7 @@ export async function loadChanges(db: Drizzle, since: number): Promise<Changes |
           .select({ skillId: lines.skillId, line: lines.line, stable: lines.stable })
           .from(lines)
           .where(gt(lines.revision, since)),
-        rollouts: (await tx.select().from(rollouts).where(gt(rollouts.revision, since))).map((row) => ({
-          ...row,
-          createdAt: row.createdAt.toISOString(),
-        })),
+        rollouts: await loadRollouts(tx, since),
         agents: await tx
           .select({
             id: agents.id,
@@ -72,6 +76,23 @@ export async function loadChanges(db: Drizzle, since: number): Promise<Changes |
   )
 }
 
+/** A database that is not the one a catalogue came from. */
+export class OtherInstallation extends Error {
+  constructor(held: string, found: string) {
+    super(`the database belongs to installation ${found}, and what this replica holds to ${held}`)
+  }
+}
+
+// Rollouts that have ended matter to a catalogue that held them; to a first load they do not.
+async function loadRollouts(tx: DrizzleTx, since: number): Promise<RolloutRecord[]> {
+  const active = since === 0 ? inArray(rollouts.state, ['scheduled', 'running', 'paused']) : undefined
+  const rows = await tx
+    .select()
+    .from(rollouts)
+    .where(and(gt(rollouts.revision, since), active))
+  return rows.map(rolloutOf)
+}
+
 async function loadVersions(tx: DrizzleTx, since: number): Promise<VersionRecord[]> {
   const rows = await tx.select().from(versions).where(gt(versions.revision, since))
   if (rows.length === 0) return []
@@ -97,6 +118,7 @@ async function loadVersions(tx: DrizzleTx, since: number): Promise<VersionRecord
         status: row.status,
         formerStatus: row.formerStatus,
         statusReason: row.statusReason,
+        statusChangedAt: row.statusChangedAt.toISOString(),
         replacement: row.replacement,
         sunsetAt: row.sunsetAt?.toISOString() ?? null,
         digest: row.digest,

@@ -7,10 +7,10 @@ const folder = fileURLToPath(new URL('../../../../migrations', import.meta.url))
 
 // One number for all replicas of a database; whoever comes second waits, then finds nothing to do.
 const lockKey = 0x52455045
-const connectDeadlineMs = 10_000
+const usualDeadlineMs = 10_000
 
 /** Brings the schema up to date and runs the first-start work of the installation, one replica at a time. */
-export async function migrate<T>(url: string, afterwards: () => Promise<T>): Promise<T> {
+export async function migrate<T>(url: string, afterwards: () => Promise<T>, connectDeadlineMs = usualDeadlineMs): Promise<T> {
   const sql = postgres(url, {
     max: 1,
     onnotice: () => undefined,
@@ -18,7 +18,7 @@ export async function migrate<T>(url: string, afterwards: () => Promise<T>): Pro
     connection: { application_name: 'repertoire-migrate', lock_timeout: 120_000 },
   })
   try {
-    await firstAnswer(sql)
+    await firstAnswer(sql, connectDeadlineMs)
     await sql`select pg_advisory_lock(${lockKey})`
     await applyMigrations(drizzle(sql), { migrationsFolder: folder })
     await sql`select repertoire_make_partitions((now() at time zone 'UTC')::date - 1, 5)`
@@ -29,13 +29,10 @@ export async function migrate<T>(url: string, afterwards: () => Promise<T>): Pro
 }
 
 // The driver tries for ever when whoever listens hangs up; a start has to end.
-async function firstAnswer(sql: postgres.Sql): Promise<void> {
+async function firstAnswer(sql: postgres.Sql, deadlineMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(Object.assign(new Error('the database did not answer'), { code: 'CONNECT_TIMEOUT' })),
-      connectDeadlineMs,
-    )
+    timer = setTimeout(() => reject(Object.assign(new Error('the database did not answer'), { code: 'CONNECT_TIMEOUT' })), deadlineMs)
   })
   const answer = sql`select 1`.execute()
   answer.catch(() => undefined)

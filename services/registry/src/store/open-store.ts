@@ -4,22 +4,28 @@ import { listAgents } from './agents.ts'
 import type { Database } from './connect.ts'
 import type { Gate } from './gate.ts'
 import { listGrants } from './grants.ts'
+import { declaredAt, eventsOf, grantsAt, requirementsOf } from './history.ts'
 import { listKeys } from './keys.ts'
+import { findRollout, listRollouts, saltOf } from './rollouts.ts'
 import type { SnapshotFeed } from './snapshot-feed.ts'
 import { blobs, versionFiles } from './tables/catalogue.ts'
 import { runTransaction } from './transaction.ts'
 
-/** The store over one database; every piece of work passes the gate. */
-export function openStore(database: Database, gate: Gate, feed: SnapshotFeed): Store {
-  const { db } = database
+/** The two ways to the database: the one everything takes, and the one that stepping back has for itself. */
+export type Gates = { readonly general: Gate; readonly urgent: Gate }
+
+/** The store over one database; every piece of work passes a gate. */
+export function openStore({ db, reserved }: Database, { general, urgent }: Gates, feed: SnapshotFeed): Store {
   return {
-    transaction: async (work) => {
-      const { result, revision } = await gate.run(() => runTransaction(db, work))
+    transaction: async (work, { isUrgent = false } = {}) => {
+      const { result, revision } = isUrgent
+        ? await urgent.run(() => runTransaction(reserved, work))
+        : await general.run(() => runTransaction(db, work))
       if (revision !== undefined) await feed.reach(revision)
       return result
     },
     file: (versionId, path) =>
-      gate.run(async () => {
+      general.run(async () => {
         const rows = await db
           .select({ content: blobs.content })
           .from(versionFiles)
@@ -28,7 +34,7 @@ export function openStore(database: Database, gate: Gate, feed: SnapshotFeed): S
         return rows[0]?.content
       }),
     filesOf: (versionId) =>
-      gate.run(async () => {
+      general.run(async () => {
         const rows = await db
           .select({ path: versionFiles.path, content: blobs.content })
           .from(versionFiles)
@@ -36,8 +42,16 @@ export function openStore(database: Database, gate: Gate, feed: SnapshotFeed): S
           .where(eq(versionFiles.versionId, versionId))
         return new Map(rows.map((row) => [row.path, row.content]))
       }),
-    listAgents: (page) => gate.run(() => listAgents(db, page)),
-    listKeys: (agentId) => gate.run(() => listKeys(db, agentId)),
-    listGrants: (agentId) => gate.run(() => listGrants(db, agentId)),
+    listAgents: (page) => general.run(() => listAgents(db, page)),
+    listKeys: (agentId) => general.run(() => listKeys(db, agentId)),
+    listGrants: (agentId) => general.run(() => listGrants(db, agentId)),
+    // Whoever rolls back asks for the rollout first, and must get through as well.
+    rollout: (id) => urgent.run(() => findRollout(reserved, id)),
+    saltOf: (skillId, version) => general.run(() => saltOf(db, skillId, version)),
+    listRollouts: (query) => general.run(() => listRollouts(db, query)),
+    requirementsOf: (skillKey, since) => general.run(() => requirementsOf(db, skillKey, since)),
+    eventsOf: (skill, upTo) => general.run(() => eventsOf(db, skill, upTo)),
+    grantsAt: (agentId, at) => general.run(() => grantsAt(db, agentId, at)),
+    declaredAt: (agentId, at) => general.run(() => declaredAt(db, agentId, at)),
   }
 }

@@ -9,7 +9,10 @@ export function skillsIn(tx: DrizzleTx, revision: () => Promise<number>): Transa
   return {
     lock: async (key) => {
       await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`repertoire.skill.${key}`}, 0))`)
-      const rows = await tx.select({ id: skills.id, name: skills.name, team: skills.team }).from(skills).where(eq(skills.nameKey, key))
+      const rows = await tx
+        .select({ id: skills.id, name: skills.name, team: skills.team, revision: skills.revision })
+        .from(skills)
+        .where(eq(skills.nameKey, key))
       return rows[0]
     },
     lookAlikes: async (key) =>

@@ -6,8 +6,9 @@ import type { Drizzle, DrizzleTx } from './connect.ts'
 import { connectionsIn } from './connections.ts'
 import { grantsIn } from './grants.ts'
 import { keysIn } from './keys.ts'
-import { linesIn, rolloutsIn } from './lines.ts'
+import { lifecycleIn } from './lifecycle.ts'
 import { requirementsIn } from './requirements.ts'
+import { rolloutsIn } from './rollouts.ts'
 import { skillsIn } from './skills.ts'
 import { installation } from './tables/installation.ts'
 import { versionsIn } from './versions.ts'
@@ -30,7 +31,7 @@ export async function runTransaction<T>(db: Drizzle, work: (tx: Transaction) => 
       revision: takeRevision,
       skills: skillsIn(tx, takeRevision),
       versions: versionsIn(tx, takeRevision),
-      lines: linesIn(tx, takeRevision),
+      lifecycle: lifecycleIn(tx, takeRevision),
       rollouts: rolloutsIn(tx),
       agents: agentsIn(tx, takeRevision),
       keys: keysIn(tx, takeRevision),

@@ -36,17 +36,14 @@ export function versionsIn(tx: DrizzleTx, revision: () => Promise<number>): Tran
       })
     },
     insert: async (version) => insertVersion(tx, version, await revision()),
-    setStatus: async ({ id, status, reason, at }) => {
-      await tx
-        .update(versions)
-        .set({ status, formerStatus: sql`${versions.status}`, statusReason: reason, statusChangedAt: at, revision: await revision() })
-        .where(eq(versions.id, id))
-    },
     adopt: async (id) => {
-      await tx
+      const at = await revision()
+      const [adopted] = await tx
         .update(versions)
-        .set({ source: 'folder', revision: await revision() })
+        .set({ source: 'folder', revision: at })
         .where(eq(versions.id, id))
+        .returning({ skillId: versions.skillId })
+      if (adopted !== undefined) await tx.update(skills).set({ revision: at }).where(eq(skills.id, adopted.skillId))
     },
   }
 }

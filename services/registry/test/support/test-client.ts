@@ -68,7 +68,11 @@ export function createTestClient(app: Hono<DoorEnv>, adminKey: string): TestClie
   return {
     send,
     publish: (skill, query = '') => send('POST', `/v1/skills${query}`, { body: { files: writeSkill(skill) } }),
-    release: (name, version) => send('POST', `/v1/skills/${name}/versions/${version}/release`, { body: { reason: 'a test releases it' } }),
+    release: (name, version) =>
+      send('POST', `/v1/skills/${name}/versions/${version}/release`, {
+        body: { reason: 'a test releases it' },
+        headers: { 'if-match': '*' },
+      }),
     agent: async (id, { role = 'agent', grants = [], team, tenant } = {}) => {
       await send('POST', '/v1/agents', {
         body: { id, name: id, role, ...(team === undefined ? {} : { team }), ...(tenant === undefined ? {} : { tenant }) },

@@ -14,7 +14,8 @@ import type { Execution, ExecutorResult } from '../../src/ports.ts'
 import { openDatabase } from '../../src/store/connect.ts'
 import { createGate } from '../../src/store/gate.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { startSnapshotFeed } from '../../src/store/snapshot-feed.ts'
+import { createHeartbeat } from '../../src/store/heartbeat.ts'
+import { createSnapshotFeed } from '../../src/store/snapshot-feed.ts'
 import { createTestClient, type TestClient } from './test-client.ts'
 
 /** A registry over a database of its own, with doubles for executors and clock alone. */
@@ -51,12 +52,20 @@ export async function openTestRegistry(
   let offsetMs = 0
   const clock = { now: () => new Date(Date.now() + offsetMs) }
   const ids = createIds(clock)
-  const gate = createGate(256)
+  const gates = { general: createGate(256), urgent: createGate(64) }
   const bugs: unknown[] = []
-  const feed = await startSnapshotFeed({ database, gate, now: Date.now, onError: () => undefined })
-  const store = openStore(database, gate, feed)
+  const heartbeat = createHeartbeat({ database, gate: gates.urgent, replica: 'test', onError: () => undefined })
+  const feed = createSnapshotFeed({
+    database,
+    gate: gates.urgent,
+    now: Date.now,
+    onError: () => undefined,
+    onConfirmed: ({ snapshot }) => heartbeat.applied(snapshot.revision),
+  })
+  await feed.start()
+  const store = openStore(database, gates, feed)
   const logger = pino({ level: 'silent' })
-  const calls = openCallLog(database, gate, logger)
+  const calls = openCallLog(database, gates.general, logger)
   const shown = openShownLog(database.logSql, { ids, replica: 'test' })
   let adminKey = ''
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
@@ -68,8 +77,15 @@ export async function openTestRegistry(
   })
   const double = { execute: async (execution: Execution) => (executions.push(execution), how(execution)) }
   const deps: HttpDeps = {
-    settings: { replica: 'test', allowUnsandboxed: true, installSecret: createHash('sha256').update('test').digest() },
+    settings: {
+      replica: 'test',
+      allowUnsandboxed: true,
+      installSecret: createHash('sha256').update('test').digest(),
+      staleLimitMs: 900_000,
+    },
     snapshot: feed.current,
+    unconfirmedMs: () => 0,
+    replicas: heartbeat,
     store,
     calls,
     shown,
@@ -96,6 +112,7 @@ export async function openTestRegistry(
       await calls.flush()
       await shown.stop()
       await feed.stop()
+      await heartbeat.signOff()
       await database.close()
       await sql.end()
       await admin.unsafe(`drop database ${name} with (force)`)

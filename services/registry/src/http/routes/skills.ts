@@ -5,10 +5,10 @@ import { describeVersion } from '../../catalogue/describe-version.ts'
 import { listSkills, type SkillPage } from '../../catalogue/list-skills.ts'
 import { listVersions } from '../../catalogue/list-versions.ts'
 import { readFile } from '../../catalogue/read-file.ts'
-import { releaseVersion } from '../../catalogue/release-version.ts'
 import { resolveSkills } from '../../catalogue/resolve-skills.ts'
+import { deprecationHeaders } from '../deprecation.ts'
 import type { Ask } from '../door.ts'
-import { etagOf, isUnchanged, notModified, varyHeader } from '../etag.ts'
+import { etagOf, isUnchanged, notModified, skillEtag, varyHeader } from '../etag.ts'
 import { respond } from '../respond.ts'
 import { route, type Route } from '../route.ts'
 
@@ -30,16 +30,20 @@ export const skillRoutes: readonly Route[] = [
     return isUnchanged(c, etag) ? notModified(c, etag) : writePage(c, page, etag)
   }),
   route(endpoints.describeSkill, ({ c, deps, visit, query, param }) => {
-    const { detail, revision } = describeSkill(deps, visit, { name: param('name'), range: query.range })
-    const etag = etagOf(['skill', detail.name, detail.version, detail.status, JSON.stringify(detail.resolution)])
+    const { detail, revision, skillRevision } = describeSkill(deps, visit, { name: param('name'), range: query.range })
+    const etag = skillEtag(skillRevision, ['skill', detail.name, detail.version, detail.status, JSON.stringify(detail.resolution)])
     return isUnchanged(c, etag)
       ? notModified(c, etag)
-      : respond(c, detail, { revision, warnings: detail.resolution.warnings, headers: cached(etag) })
+      : respond(c, detail, { revision, warnings: detail.resolution.warnings, headers: { ...deprecationHeaders(detail), ...cached(etag) } })
   }),
-  route(endpoints.listVersions, ({ c, deps, visit, param }) => respond(c, listVersions(deps, visit, { name: param('name') }))),
+  route(endpoints.listVersions, ({ c, deps, visit, param }) => {
+    const { list, skillRevision } = listVersions(deps, visit, { name: param('name') })
+    const etag = skillEtag(skillRevision, ['versions', JSON.stringify(list)])
+    return isUnchanged(c, etag) ? notModified(c, etag) : respond(c, list, { headers: cached(etag) })
+  }),
   route(endpoints.describeVersion, ({ c, deps, visit, param }) => {
     const detail = describeVersion(deps, visit, { name: param('name'), version: param('version') })
-    return respond(c, detail, { warnings: detail.resolution.warnings })
+    return respond(c, detail, { warnings: detail.resolution.warnings, headers: deprecationHeaders(detail) })
   }),
   route(endpoints.readFile, async ({ c, deps, visit, param }) => {
     const { bytes, digest } = await readFile(deps, visit, { name: param('name'), version: param('version'), path: param('path') })
@@ -53,9 +57,6 @@ export const skillRoutes: readonly Route[] = [
     }
     return isUnchanged(c, `"${digest}"`) ? notModified(c, `"${digest}"`) : new Response(Buffer.from(bytes), { headers })
   }),
-  route(endpoints.releaseVersion, async ({ c, deps, visit, body, param }) =>
-    respond(c, await releaseVersion(deps, visit.caller, { name: param('name'), version: param('version'), reason: body.reason })),
-  ),
   route(endpoints.resolveSkills, ({ c, deps, visit, body }) => {
     const resolved = resolveSkills(deps, visit, body)
     return respond(c, resolved, { revision: resolved.revision })

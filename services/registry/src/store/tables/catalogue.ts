@@ -1,5 +1,5 @@
 import type { Manifest, VersionStatus } from '@repertoire/contract'
-import type { ExecutorKind, RolloutState, UnitKind } from '@repertoire/core'
+import type { ExecutorKind, PausedReason, RolloutState, RolloutStep, UnitKind } from '@repertoire/core'
 import { sql } from 'drizzle-orm'
 import { bigint, foreignKey, index, integer, jsonb, pgTable, primaryKey, text, unique, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytea, moment, revisionColumn } from './columns.ts'
@@ -124,15 +124,19 @@ export const rollouts = pgTable(
     candidate: text('candidate').notNull(),
     previousStable: text('previous_stable'),
     state: text('state').$type<RolloutState>().notNull(),
-    pausedReason: text('paused_reason'),
+    pausedReason: text('paused_reason').$type<PausedReason>(),
+    pausedNote: text('paused_note'),
     basisPoints: integer('basis_points').notNull(),
+    agreedBasisPoints: integer('agreed_basis_points').notNull(),
     unit: text('unit').$type<UnitKind>().notNull(),
     salt: text('salt').notNull(),
     allow: jsonb('allow').$type<string[]>().notNull(),
     deny: jsonb('deny').$type<string[]>().notNull(),
-    steps: jsonb('steps').$type<{ basis_points: number; dwell_ms: number }[]>().notNull(),
+    steps: jsonb('steps').$type<RolloutStep[]>().notNull(),
     stepIndex: integer('step_index').notNull(),
+    stepAt: moment('step_at'),
     startAt: moment('start_at'),
+    startedAt: moment('started_at'),
     reason: text('reason').notNull(),
     createdBy: text('created_by').notNull(),
     createdAt: moment('created_at').notNull(),

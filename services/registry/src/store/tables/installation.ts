@@ -1,3 +1,4 @@
+import type { Plan } from '@repertoire/core'
 import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, jsonb, pgTable, smallint, text, uuid } from 'drizzle-orm/pg-core'
 import { moment } from './columns.ts'
@@ -26,6 +27,9 @@ export const auditEvents = pgTable(
     keyId: text('key_id'),
     action: text('action').notNull(),
     subject: text('subject').notNull(),
+    /** The skill an event is about, and what changed of it, so that its state at any time can be told. */
+    skill: text('skill'),
+    change: jsonb('change').$type<Plan>(),
     reason: text('reason'),
     before: jsonb('before'),
     after: jsonb('after'),
@@ -33,5 +37,14 @@ export const auditEvents = pgTable(
     previousHash: text('previous_hash'),
     hash: text('hash'),
   },
-  (table) => [index('audit_events_subject').on(table.subject, table.seq)],
+  (table) => [index('audit_events_subject').on(table.subject, table.seq), index('audit_events_skill').on(table.skill, table.seq)],
 )
+
+/** The replicas there are, and the revision each has applied; one that was not heard of for long has left. */
+export const replicas = pgTable('replicas', {
+  name: text('name').primaryKey(),
+  startedAt: moment('started_at').notNull(),
+  lastSeenAt: moment('last_seen_at').notNull(),
+  appliedRevision: bigint('applied_revision', { mode: 'number' }).notNull(),
+  leftAt: moment('left_at'),
+})

@@ -1,0 +1,57 @@
+import type { DryRunReport, RolloutChanged } from '@repertoire/contract'
+import { Refusal, requireRole, type Caller, type Order, type Plan, type RolloutRecord, type SkillFacts } from '@repertoire/core'
+import type { Deps } from '../ports.ts'
+import { carryOut, type Command, type Given } from './carry-out.ts'
+import { showPlan } from './show-plan.ts'
+import { showRolloutChanged } from './show-rollout.ts'
+
+/** What a command answers, with the revisions that its headers name. */
+export type Answer<T> = { readonly data: T; readonly skillRevision: number; readonly revision: number }
+
+/** A command on one rollout. */
+export type RolloutCommandInput = Pick<Command, 'action' | 'isUrgent' | 'needsMatch'> & {
+  readonly id: string
+  readonly given: Given
+  readonly dryRun: boolean
+  readonly plan: (facts: SkillFacts, order: Order, rollout: RolloutRecord) => Plan
+}
+
+/** Shows or carries out a command on a rollout, found by its id whether or not it has ended. */
+export async function commandRollout(
+  deps: Deps,
+  caller: Caller,
+  { id, given, dryRun, plan, ...rest }: RolloutCommandInput,
+): Promise<Answer<RolloutChanged | DryRunReport>> {
+  requireRole(caller, 'operator')
+  const stored = isUuid(id) ? await deps.store.rollout(id) : undefined
+  if (stored === undefined) throw noRollout(id)
+  const command: Command = {
+    ...rest,
+    subject: `${stored.skill}@${stored.rollout.candidate}`,
+    skill: stored.skill,
+    rolloutId: id,
+    plan: (facts, order, rollout) => plan(facts, order, rollout ?? stored.rollout),
+  }
+  if (dryRun) {
+    const { report, ...revisions } = await showPlan(deps, caller, { command, given })
+    return { data: report, ...revisions }
+  }
+  const done = await carryOut(deps, caller, { command, given })
+  return {
+    data: showRolloutChanged(done, done.rollout ?? stored.rollout),
+    skillRevision: done.revision,
+    revision: Math.max(done.revision, deps.snapshot().revision),
+  }
+}
+
+/** The refusal for a rollout that is not there. */
+export function noRollout(id: string): Refusal {
+  return new Refusal('NOT_FOUND', `There is no rollout ${id.slice(0, 64)}.`, {
+    hint: 'GET /v1/rollouts lists them (repertoire canary status)',
+  })
+}
+
+/** Whether a text could be the id of a rollout. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+}

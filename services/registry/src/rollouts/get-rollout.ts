@@ -1,0 +1,18 @@
+import type { Rollout } from '@repertoire/contract'
+import { nameKey, requireRole, type Caller } from '@repertoire/core'
+import type { Deps } from '../ports.ts'
+import { isUuid, noRollout } from './command-rollout.ts'
+import { showRollout } from './show-rollout.ts'
+
+/** One rollout, and the revision of its skill that a command on it is decided by. */
+export async function getRollout(
+  deps: Deps,
+  caller: Caller,
+  { id }: { readonly id: string },
+): Promise<{ readonly rollout: Rollout; readonly skillRevision: number }> {
+  requireRole(caller, 'operator')
+  const stored = isUuid(id) ? await deps.store.rollout(id) : undefined
+  if (stored === undefined) throw noRollout(id)
+  const skill = deps.snapshot().skills.get(nameKey(stored.skill))
+  return { rollout: showRollout(stored.skill, stored.rollout), skillRevision: skill?.revision ?? 0 }
+}

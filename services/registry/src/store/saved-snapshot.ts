@@ -1,0 +1,124 @@
+import { applyChanges, emptySnapshot, parseExact, type Changes, type Snapshot, type VersionRecord } from '@repertoire/core'
+import { createHash } from 'node:crypto'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Confirmed } from './snapshot-feed.ts'
+
+// Another shape of the records is another format: what an older release saved is then not read, and soon replaced.
+const format = 1
+const chunkBytes = 256 * 1024
+
+type Saved = Omit<Changes, 'versions' | 'skills'> & {
+  readonly skills: Changes['skills']
+  readonly versions: readonly Omit<VersionRecord, 'semver'>[]
+}
+type Header = Pick<Snapshot, 'installId' | 'epoch' | 'revision'> & { readonly format: number; readonly confirmedAt: number }
+
+/** Writes a catalogue to a folder: whole or not at all, readable by its owner alone, with a digest of everything before it. */
+export async function saveSnapshot(folder: string, { snapshot, confirmedAt }: Confirmed): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const header: Header = { format, installId: snapshot.installId, epoch: snapshot.epoch, revision: snapshot.revision, confirmedAt }
+  await replaceFile(folder, 'catalogue', async (write) => {
+    const digest = createHash('sha256')
+    let chunk = ''
+    // Piece by piece, so that a large catalogue does not hold up the requests between.
+    for (const part of [header, ...partsOf(snapshot)]) {
+      chunk += `${JSON.stringify(part)}\n`
+      if (chunk.length < chunkBytes) continue
+      digest.update(chunk)
+      await write(chunk)
+      chunk = ''
+    }
+    digest.update(chunk)
+    await write(`${chunk}${JSON.stringify({ sha256: digest.digest('hex') })}\n`)
+  })
+}
+
+/** Notes that the database confirmed the catalogue that lies in a folder. */
+export async function saveConfirmation(folder: string, { snapshot, confirmedAt }: Confirmed): Promise<void> {
+  const { installId, epoch, revision } = snapshot
+  await replaceFile(folder, 'confirmed', (write) => write(JSON.stringify({ installId, epoch, revision, confirmedAt })))
+}
+
+/** The catalogue that lies in a folder and when it was last confirmed; undefined when there is none, or it is not whole. */
+export async function loadSavedSnapshot(folder: string): Promise<Confirmed | undefined> {
+  const text = await readFile(join(folder, 'catalogue'), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  const end = text.lastIndexOf('\n', text.length - 2) + 1
+  const trailer = readJson(text.slice(end)) as { readonly sha256?: string } | undefined
+  if (trailer?.sha256 === undefined || createHash('sha256').update(text.slice(0, end)).digest('hex') !== trailer.sha256) return undefined
+  const [first = '', ...lines] = text.slice(0, end).trimEnd().split('\n')
+  const header = readJson(first) as Header | undefined
+  if (header?.format !== format) return undefined
+  return { snapshot: assemble(header, lines), confirmedAt: await confirmationOf(folder, header) }
+}
+
+async function confirmationOf(folder: string, header: Header): Promise<number> {
+  const noted = readJson(await readFile(join(folder, 'confirmed'), 'utf8').catch(() => '')) as Header | undefined
+  const isOfThis = noted?.installId === header.installId && noted.epoch === header.epoch && noted.revision === header.revision
+  return isOfThis ? Math.max(noted.confirmedAt, header.confirmedAt) : header.confirmedAt
+}
+
+function* partsOf(snapshot: Snapshot): Generator<Partial<Saved>> {
+  for (const skill of snapshot.ordered)
+    yield {
+      skills: [{ id: skill.id, name: skill.name, team: skill.team, position: skill.position, revision: skill.revision }],
+      versions: skill.versions.map(({ semver: _semver, ...version }) => version),
+      lines: [...skill.stable].map(([line, version]) => ({ skillId: skill.id, line, stable: version.version })),
+      rollouts: skill.rollouts,
+    }
+  for (const { grants, ...agent } of snapshot.agents.values())
+    yield { agents: [agent], grants: grants.map((grant) => ({ ...grant, removed: false })) }
+  for (const key of snapshot.keys.values()) yield { keys: [key] }
+  for (const [agentId, instances] of snapshot.requirements)
+    yield {
+      requirements: [...instances].flatMap(([instance, ranges]) => [...ranges].map(([key, range]) => ({ agentId, instance, key, range }))),
+    }
+  for (const connection of snapshot.connections.values()) yield { connections: [{ ...connection, removed: false }] }
+}
+
+function assemble(header: Header, lines: readonly string[]): Snapshot {
+  const parts = lines.map((line) => JSON.parse(line) as Partial<Saved>)
+  return applyChanges(emptySnapshot, {
+    installId: header.installId,
+    epoch: header.epoch,
+    revision: header.revision,
+    skills: parts.flatMap((part) => part.skills ?? []),
+    versions: parts.flatMap((part) =>
+      (part.versions ?? []).flatMap((version) => {
+        const semver = parseExact(version.version)
+        return semver === undefined ? [] : [{ ...version, semver }]
+      }),
+    ),
+    lines: parts.flatMap((part) => part.lines ?? []),
+    rollouts: parts.flatMap((part) => part.rollouts ?? []),
+    agents: parts.flatMap((part) => part.agents ?? []),
+    keys: parts.flatMap((part) => part.keys ?? []),
+    grants: parts.flatMap((part) => part.grants ?? []),
+    requirements: parts.flatMap((part) => part.requirements ?? []),
+    connections: parts.flatMap((part) => part.connections ?? []),
+  })
+}
+
+/** Puts a file in the place of another, on the disk before its name is: a crash leaves the old one or the new one. */
+async function replaceFile(folder: string, name: string, fill: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
+  const fresh = join(folder, `${name}.new`)
+  const file = await open(fresh, 'w', 0o600)
+  try {
+    await fill((text) => file.appendFile(text))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(fresh, join(folder, name))
+  const directory = await open(folder, 'r')
+  await directory.sync().finally(() => directory.close())
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
