@@ -22,7 +22,8 @@ export function countUnits(
       permit(agent.grants, candidate.manifest.permission, nowMs).allow &&
       !rollout.deny.includes(agent.id) &&
       ranges.every((range) => range.pin === undefined) &&
-      matchRanges(asIfBegun, ranges).contenders.length > 0,
+      // Who declares nothing may ask for this line with any call.
+      (ranges.every((range) => range.unbounded) || matchRanges(asIfBegun, ranges).contenders.length > 0),
   )
   if (rollout.unit === 'session' || rollout.unit === 'call')
     return { population: new Set(within.map(({ agent }) => agent.id)).size, selected: null, buckets: [] }
@@ -45,7 +46,7 @@ export function requireUnits(skill: SkillRecord, rollout: RolloutRecord, selecti
   if (population === 0) {
     throw new Refusal(
       'NO_UNITS',
-      `No enabled agent may call ${skill.name} ${rollout.candidate} with a range that it would satisfy: ${percent} % of 0 agents is nobody.`,
+      `No enabled agent may call ${skill.name} ${rollout.candidate} with a range that would choose it: ${percent} % of 0 agents is nobody.`,
       {
         hint: 'grant its tags to an agent, name agents in allow, or insist with force',
         details: [{ rule: 'units', expected: 'at least 1 agent', got: '0' }],
