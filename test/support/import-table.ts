@@ -76,7 +76,7 @@ export const rooms: readonly Room[] = [
     name: 'log',
     holds: new RegExp(`^${registry}log/`),
     rooms: ['ports', 'store'],
-    packages: ['@repertoire/contract', '@repertoire/core', 'postgres', 'pino'],
+    packages: ['@repertoire/contract', '@repertoire/core', 'postgres', 'pino', 'node:*'],
   },
   {
     name: 'executors',

@@ -69,6 +69,18 @@ export const settings = [
     meaning: 'How long a replica that cannot reach the database answers from the catalogue it holds: 1 minute to 1 day.',
   },
   {
+    name: 'REPERTOIRE_LOG_ACK',
+    by: 'registry',
+    fallback: 'spool',
+    meaning: 'When a call counts as logged: `spool` once its row is on this disk, `postgres` once it is committed there.',
+  },
+  {
+    name: 'REPERTOIRE_SPOOL_MAX_MB',
+    by: 'registry',
+    fallback: '1024',
+    meaning: 'How much of the call log may wait on this disk for Postgres, in MiB; beyond it calls are refused.',
+  },
+  {
     name: 'REPERTOIRE_MOUNTS',
     by: 'runner',
     fallback: 'workspace=<data dir>/workspace',

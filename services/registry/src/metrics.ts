@@ -4,7 +4,7 @@ import { Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 export type Measured = {
   readonly revision: () => number
   readonly snapshotAgeMs: () => number
-  readonly rowsWaiting: () => number
+  readonly spooledBytes: () => number
   readonly shownDropped: () => number
   readonly skills: () => number
 }
@@ -26,7 +26,7 @@ export function createMetrics(measured: Measured): () => Promise<{ readonly type
   gauge('repertoire_revision', 'Revision of the catalogue this replica holds', measured.revision)
   gauge('repertoire_snapshot_age_seconds', 'Seconds since the database last confirmed it', () => measured.snapshotAgeMs() / 1000)
   gauge('repertoire_skills', 'Skills in the catalogue', measured.skills)
-  gauge('repertoire_log_rows_waiting', 'Call rows that wait for their commit', measured.rowsWaiting)
+  gauge('repertoire_spool_bytes', 'Bytes of call rows on this disk that Postgres does not have yet', measured.spooledBytes)
   gauge('repertoire_shown_dropped', 'Events about what was shown that were dropped', measured.shownDropped)
   return async () => ({ type: registry.contentType, text: await registry.metrics() })
 }

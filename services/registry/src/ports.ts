@@ -168,8 +168,6 @@ export type CallLog = {
   readonly lastOf: (question: { readonly skill: string; readonly agentId: string; readonly at: Date }) => Promise<CallRow | undefined>
   /** Whether the last rows could not be written, a moment ago: then nothing is carried out that could not be logged. */
   readonly isDown: () => boolean
-  /** Rows that wait for their acknowledgement. */
-  readonly waiting: () => number
 }
 
 /** What is shown to agents, compactly and without a promise. */

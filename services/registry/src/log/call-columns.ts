@@ -7,8 +7,10 @@ const text = (name: keyof NewCallRow & string): Column => ({ name, type: 'text[]
 const number = (name: keyof NewCallRow & string, type: 'bigint[]' | 'int[]' | 'float8[]'): Column => ({
   name,
   type,
-  of: (row) => (row[name] === null ? null : String(row[name])),
+  of: (row) => (row[name] === null ? null : String(type === 'int[]' ? Math.min(Number(row[name]), maxInteger) : row[name])),
 })
+// A count that no column holds must not cost the row that has it.
+const maxInteger = 2 ** 31 - 1
 // The driver writes every element of a boolean array that is not `true` itself as false, so flags travel as text.
 const flag = (name: keyof NewCallRow & string): Column => ({ name, type: 'text[]', cast: '::boolean', of: (row) => String(row[name]) })
 

@@ -2,6 +2,7 @@ import type postgres from 'postgres'
 import type { NewCallRow } from '../stored.ts'
 import { callColumns } from './call-columns.ts'
 
+const drainLock = 0x5245504c
 const maxMessageLength = 1024
 const names = callColumns.map((column) => `"${column.name}"`).join(', ')
 const values = callColumns.map((column) => `"${column.name}"${column.cast ?? ''}`).join(', ')
@@ -13,6 +14,8 @@ const insertPayloads = `insert into call_payloads (call_id, input, output, error
 /** Writes a batch of call rows with their payloads, in one transaction. */
 export async function insertCallRows(sql: postgres.Sql, rows: readonly NewCallRow[]): Promise<void> {
   await sql.begin(async (tx) => {
+    // One drain at a time over all replicas: so the order of seq is the order of commits.
+    await tx`select pg_advisory_xact_lock(${drainLock})`
     await tx.unsafe(insertCalls, callColumns.map((column) => rows.map((row) => column.of(row))) as never[], { prepare: true })
     await tx.unsafe(
       insertPayloads,

@@ -106,13 +106,20 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     await Promise.all([saver.stop(), heartbeat.signOff()])
   })
   const store = openStore(database, gates, feed)
-  const calls = openCallLog(database, gates.general, logger)
+  const calls = await openCallLog({
+    database,
+    gate: gates.general,
+    logger,
+    folder: join(config.dataDir, 'spool'),
+    maxBytes: config.spoolMaxBytes,
+    acknowledge: config.acknowledge,
+  })
   const shown = openShownLog(database.logSql, { ids, replica: config.replica })
   const runner = await runnerStarting
   const http = createHttpExecutor(config.environment)
   const code = createCodeExecutor(runner.socketPath, store.filesOf)
   undo.add('executors', () => Promise.all([http.close(), code.close()]))
-  undo.add('log', () => Promise.all([calls.flush(), shown.stop()]), 2500)
+  undo.add('log', () => Promise.all([calls.close(), shown.stop()]), 2500)
   const deps: Deps = {
     settings: {
       replica: config.replica,
@@ -147,7 +154,11 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   const httpDeps: HttpDeps = {
     ...deps,
     health: {
-      degraded: () => [...(isStale() ? ['database_away'] : []), ...(deps.calls.isDown() ? ['log_down'] : [])],
+      degraded: () => [
+        ...(isStale() ? ['database_away'] : []),
+        ...(calls.isDown() ? ['log_down'] : []),
+        ...(calls.lagMs() > 5000 ? ['log_lagging'] : []),
+      ],
       staleMs: () => (isStale() ? feed.ageMs() : undefined),
       isStopping: () => stopping,
     },
@@ -155,7 +166,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     renderMetrics: createMetrics({
       revision: () => feed.current().revision,
       snapshotAgeMs: feed.ageMs,
-      rowsWaiting: deps.calls.waiting,
+      spooledBytes: calls.spooledBytes,
       shownDropped: deps.shown.dropped,
       skills: () => feed.current().skills.size,
     }),

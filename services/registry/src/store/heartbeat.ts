@@ -34,12 +34,19 @@ export function createHeartbeat({ database, gate, replica, onError }: HeartbeatO
       await gate.run(() => beat(database.reserved, replica, written))
     }
   }
+  const startWriting = (): void => {
+    const asked = wanted
+    writing ??= write()
+      .catch(onError)
+      .finally(() => {
+        writing = undefined
+        if (wanted > asked && !hasLeft) startWriting()
+      })
+  }
   return {
     applied: (revision) => {
       wanted = Math.max(wanted, revision)
-      writing ??= write()
-        .catch(onError)
-        .finally(() => (writing = undefined))
+      startWriting()
     },
     obeying: async (revision, waitMs) => {
       const until = performance.now() + waitMs

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import postgres from 'postgres'
 import { inject } from 'vitest'
@@ -65,7 +68,15 @@ export async function openTestRegistry(
   await feed.start()
   const store = openStore(database, gates, feed)
   const logger = pino({ level: 'silent' })
-  const calls = openCallLog(database, gates.general, logger)
+  const folder = await mkdtemp(join(tmpdir(), 'repertoire-spool-'))
+  const calls = await openCallLog({
+    database,
+    gate: gates.general,
+    logger,
+    folder,
+    maxBytes: 64 * 1024 * 1024,
+    acknowledge: 'spool',
+  })
   const shown = openShownLog(database.logSql, { ids, replica: 'test' })
   let adminKey = ''
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
@@ -109,7 +120,8 @@ export async function openTestRegistry(
     execute: (next) => void (how = next),
     advance: (ms) => void (offsetMs += ms),
     close: async () => {
-      await calls.flush()
+      await calls.close()
+      await rm(folder, { recursive: true, force: true })
       await shown.stop()
       await feed.stop()
       await heartbeat.signOff()

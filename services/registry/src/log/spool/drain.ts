@@ -1,0 +1,104 @@
+import type { NewCallRow } from '../../stored.ts'
+import { decodeRow } from './frames.ts'
+import type { Place, Spool } from './open-spool.ts'
+import { readSegment, type Segment } from './segment.ts'
+
+/** Brings what is spooled to Postgres, in the order it was acknowledged. */
+export type Drain = {
+  /** Says that there is something to do. */
+  readonly wake: () => void
+  /** Answers once everything up to a place, or spooled by now, is in Postgres, or the time is over; whether it is. */
+  readonly settled: (withinMs: number, place?: Place) => Promise<boolean>
+  /** Milliseconds since rows wait for a database that does not take them; 0 while it does. */
+  readonly lagMs: () => number
+  readonly stop: () => Promise<void>
+}
+
+/** What a drain works with. */
+export type DrainOptions = {
+  readonly spool: Spool
+  readonly write: (rows: readonly NewCallRow[]) => Promise<void>
+  readonly onError: (error: unknown) => void
+}
+
+const maxRows = 1000
+const batchBytes = 4 * 1024 * 1024
+const gatherMs = 5
+const leastPauseMs = 100
+const mostPauseMs = 1000
+
+/** Starts a drain. While the database is away it tries again, ever more rarely up to once a second; nothing is given up. */
+export function startDrain({ spool, write, onError }: DrainOptions): Drain {
+  let running: Promise<void> | undefined
+  let isStopped = false
+  let failingSince: number | undefined
+  let pauseMs = leastPauseMs
+  let timer: NodeJS.Timeout | undefined
+  let waiters: { readonly place: Place; readonly wake: () => void }[] = []
+  let reached: Place = { generation: 0, end: 0 }
+
+  const reach = (segment: Segment, end: number): Promise<void> => {
+    reached = { generation: segment.generation, end }
+    const woken = waiters.filter(({ place }) => isAtLeast(reached, place))
+    waiters = waiters.filter(({ place }) => !isAtLeast(reached, place))
+    for (const { wake } of woken) wake()
+    return spool.drainedTo(segment, end)
+  }
+  const drainAll = async (): Promise<void> => {
+    for (let segment = spool.oldest(); segment !== undefined && !isStopped; segment = spool.oldest()) {
+      const { payloads, end } = await readSegment(segment, batchBytes)
+      const rows = payloads.slice(0, maxRows)
+      if (rows.length === 0) {
+        // A frame that cannot be read back although it was acknowledged is a broken disk: told, and passed over.
+        onError(new Error(`${segment.path} cannot be read back at ${segment.drained}`))
+        await reach(segment, segment.end)
+        continue
+      }
+      await write(rows.map(decodeRow))
+      const upTo = rows.length === payloads.length ? end : segment.drained + rows.reduce((sum, row) => sum + row.byteLength + 8, 0)
+      await reach(segment, upTo)
+      failingSince = undefined
+      pauseMs = leastPauseMs
+    }
+  }
+  const run = (): void => {
+    timer = undefined
+    running = drainAll()
+      .catch((error: unknown) => {
+        if (failingSince === undefined) onError(error)
+        failingSince ??= performance.now()
+        pauseMs = Math.min(mostPauseMs, pauseMs * 2)
+      })
+      .finally(() => {
+        running = undefined
+        if (spool.oldest() !== undefined) later(failingSince === undefined ? gatherMs : pauseMs)
+      })
+  }
+  const later = (ms: number): void => {
+    if (timer !== undefined || running !== undefined || isStopped) return
+    timer = setTimeout(run, ms)
+  }
+  const settled = async (withinMs: number, place = spool.tail()): Promise<boolean> => {
+    if (place === undefined || isAtLeast(reached, place) || spool.oldest() === undefined) return true
+    let late: NodeJS.Timeout | undefined
+    const done = new Promise<true>((resolve) => waiters.push({ place, wake: () => resolve(true) }))
+    const over = new Promise<false>((resolve) => (late = setTimeout(() => resolve(false), withinMs)))
+    later(0)
+    return Promise.race([done, over]).finally(() => clearTimeout(late))
+  }
+  if (spool.oldest() !== undefined) later(0)
+  return {
+    wake: () => later(gatherMs),
+    settled,
+    lagMs: () => (failingSince === undefined ? 0 : performance.now() - failingSince),
+    stop: async () => {
+      isStopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+function isAtLeast(reached: Place, place: Place): boolean {
+  return reached.generation > place.generation || (reached.generation === place.generation && reached.end >= place.end)
+}

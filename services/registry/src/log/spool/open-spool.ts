@@ -1,0 +1,153 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { frame } from './frames.ts'
+import { randomUUID } from 'node:crypto'
+import { beginSegment, findSegments, freeSegment, prepareSegment, segmentBytes, type Segment } from './segment.ts'
+
+/** A place in the order of the spool. */
+export type Place = { readonly generation: number; readonly end: number }
+
+/** Rows on this replica's own disk, between their acknowledgement and Postgres. */
+export type Spool = {
+  /** Answers once the payload is where a crash of this process or of Postgres cannot take it, with its place in the order. */
+  readonly append: (payload: Buffer) => Promise<Place>
+  /** Where the newest row ends; undefined before the first. */
+  readonly tail: () => Place | undefined
+  /** The oldest segment with something left to drain; undefined when there is nothing. */
+  readonly oldest: () => Segment | undefined
+  /** Says that a segment is in Postgres up to a place. */
+  readonly drainedTo: (segment: Segment, end: number) => Promise<void>
+  /** Whether rows cannot be taken: it is full, or the disk failed a moment ago. */
+  readonly isDown: () => boolean
+  readonly bytes: () => number
+  readonly close: () => Promise<void>
+}
+
+/** How large it may grow, and what hears of a disk that fails. */
+export type SpoolOptions = { readonly folder: string; readonly maxBytes: number; readonly onError: (error: unknown) => void }
+
+type Waiting = { readonly payload: Buffer; readonly resolve: (place: Place) => void; readonly reject: (error: unknown) => void }
+
+const downMs = 1000
+const maxBatchBytes = 1024 * 1024
+const maxWaiting = 20_000
+
+/** A spool that can take no more until something is drained. */
+export class SpoolFull extends Error {}
+
+/** Opens a spool and takes over what a dead process left in its folder; that is drained first. */
+export async function openSpool({ folder, maxBytes, onError }: SpoolOptions): Promise<Spool> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const found = await findSegments(folder)
+  const maxSegments = Math.max(2, Math.floor(maxBytes / segmentBytes))
+  const free = [...found.free]
+  let full: Segment[] = [...found.used]
+  let active: Segment | undefined
+  let generation = full.at(-1)?.generation ?? 0
+  let queue: Waiting[] = []
+  let writing: Promise<void> | undefined
+  let failedAt = Number.NEGATIVE_INFINITY
+  let preparing: Promise<void> | undefined
+
+  // Whoever appends waits for the sync, never for a drain: a full spool says so at once.
+  const roomFor = async (bytes: number): Promise<Segment> => {
+    if (active !== undefined && active.end + bytes <= segmentBytes) return active
+    if (full.length + 1 >= maxSegments) throw new SpoolFull('the spool is full')
+    const next = await beginSegment(folder, { generation: generation + 1, name: randomUUID(), free: free.pop() })
+    generation += 1
+    const last = active
+    active = next
+    if (last !== undefined && last.drained < last.end) full = [...full, last]
+    else if (last !== undefined) free.push(await freeSegment(last))
+    return next
+  }
+  // The next file is made while there still is room, so that no call waits for eight megabytes of zeros.
+  const prepare = (): void => {
+    if (active === undefined || active.end < segmentBytes / 2 || free.length > 0 || full.length + 2 >= maxSegments) return
+    preparing ??= prepareSegment(folder, randomUUID())
+      .then((path) => void free.push(path), onError)
+      .finally(() => (preparing = undefined))
+  }
+  const writeBatch = async (batch: readonly Waiting[]): Promise<Place> => {
+    const size = batch.reduce((sum, { payload }) => sum + payload.byteLength + 8, 0)
+    const segment = await roomFor(size)
+    const bytes = Buffer.concat(batch.map(({ payload }) => frame(payload, segment.generation)))
+    await writeAll(segment, bytes)
+    await segment.file.datasync()
+    segment.end += bytes.byteLength
+    prepare()
+    return { generation: segment.generation, end: segment.end }
+  }
+  const work = async (): Promise<void> => {
+    while (queue.length > 0) {
+      const batch = takeBatch(queue)
+      queue = queue.slice(batch.length)
+      try {
+        const place = await writeBatch(batch)
+        failedAt = Number.NEGATIVE_INFINITY
+        for (const waiting of batch) waiting.resolve(place)
+      } catch (error) {
+        failedAt = performance.now()
+        if (!(error instanceof SpoolFull)) onError(error)
+        for (const waiting of batch) waiting.reject(error)
+      }
+    }
+  }
+  const startWriting = (): void => {
+    writing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(work).finally(() => {
+      writing = undefined
+      // What came between the last look at the queue and this moment waits for nobody else.
+      if (queue.length > 0) startWriting()
+    })
+  }
+  return {
+    append: (payload) => {
+      if (queue.length >= maxWaiting) return Promise.reject(new SpoolFull('too many rows wait for the disk'))
+      const appended = new Promise<Place>((resolve, reject) => queue.push({ payload, resolve, reject }))
+      // One turn of the event loop gathers what arrived together; what arrives during a sync waits for the next.
+      startWriting()
+      return appended
+    },
+    tail: () => {
+      const segment = active ?? full.at(-1)
+      return segment === undefined ? undefined : { generation: segment.generation, end: segment.end }
+    },
+    oldest: () => {
+      const segment = full[0] ?? active
+      return segment !== undefined && segment.drained < segment.end ? segment : undefined
+    },
+    drainedTo: async (segment, end) => {
+      segment.drained = end
+      if (full[0] !== segment || end < segment.end) return
+      full = full.slice(1)
+      free.push(await freeSegment(segment))
+      // What was needed once to bridge an outage is not kept for ever.
+      while (free.length > 4) await rm(free.shift() ?? '', { force: true })
+    },
+    isDown: () => performance.now() - failedAt < downMs,
+    bytes: () => [...full, ...(active === undefined ? [] : [active])].reduce((sum, segment) => sum + segment.end - segment.drained, 0),
+    close: async () => {
+      await Promise.all([writing, preparing])
+      for (const segment of [...full, ...(active === undefined ? [] : [active])])
+        // What Postgres has is not brought to it again by the next start.
+        await (segment.drained < segment.end ? segment.file.close() : freeSegment(segment))
+    },
+  }
+}
+
+function takeBatch(queue: readonly Waiting[]): Waiting[] {
+  let bytes = 0
+  const batch: Waiting[] = []
+  for (const waiting of queue) {
+    bytes += waiting.payload.byteLength
+    if (batch.length > 0 && bytes > maxBatchBytes) break
+    batch.push(waiting)
+  }
+  return batch
+}
+
+async function writeAll(segment: Segment, bytes: Buffer): Promise<void> {
+  for (let written = 0; written < bytes.byteLength;) {
+    const { bytesWritten } = await segment.file.write(bytes, written, bytes.byteLength - written, segment.end + written)
+    written += bytesWritten
+  }
+}
