@@ -82,7 +82,7 @@ export const rooms: readonly Room[] = [
     name: 'executors',
     holds: new RegExp(`^${registry}executors/`),
     rooms: ['ports'],
-    packages: ['@repertoire/contract', '@repertoire/core', 'undici', 'node:fs/promises'],
+    packages: ['@repertoire/contract', '@repertoire/core', 'undici', 'node:fs/promises', 'node:path'],
   },
   { name: 'postgres', holds: new RegExp(`^${registry}postgres/`), rooms: [], packages: ['node:*'] },
   {

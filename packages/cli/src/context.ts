@@ -4,15 +4,18 @@ import { connect, type Connected } from './connect.ts'
 import { readEnvironment } from './environment.ts'
 import { exits, type Exit } from './exit-codes.ts'
 import { createPrinter, type Printer } from './print.ts'
+import { askLine, canAnswer } from './terminal.ts'
 
 /** The options every command takes. */
 export type GlobalOptions = { readonly url?: string; readonly keyFile?: string; readonly json?: boolean; readonly quiet?: boolean }
 
-/** What a command has in hand: how it speaks, the way to the registry, and how it ends other than well without an error. */
+/** What a command has in hand: how it speaks and asks, the way to the registry, and how it ends other than well without an error. */
 export type Context = {
   readonly print: Printer
   readonly connect: () => Connected
   readonly registry: () => Repertoire
+  /** Asks whoever sits there and gives back what was typed; undefined where nobody does. */
+  readonly ask: ((question: string) => Promise<string>) | undefined
   readonly end: (exit: Exit) => void
 }
 
@@ -20,8 +23,11 @@ export type Context = {
 export function contextOf(command: Command): Context {
   const options = command.optsWithGlobals<GlobalOptions>()
   const print = createPrinter(options)
+  let connected: Connected | undefined
+  // Several parts of a command may ask for the way; it is the same, and told once.
   const connectNow = (): Connected => {
-    const connected = connect(options, readEnvironment())
+    if (connected !== undefined) return connected
+    connected = connect(options, readEnvironment())
     if (connected.remark !== undefined) print.note(`warning: ${connected.remark}`)
     return connected
   }
@@ -29,6 +35,7 @@ export function contextOf(command: Command): Context {
     print,
     connect: connectNow,
     registry: () => connectNow().registry,
+    ask: canAnswer() ? askLine : undefined,
     end: (exit) => {
       process.exitCode = exits[exit].code
     },

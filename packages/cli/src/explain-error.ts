@@ -46,7 +46,9 @@ export function explainDetail(detail: Detail): string {
     detail.reason,
     detail.rule === undefined ? undefined : `rule ${detail.rule}`,
     detail.expected === undefined ? undefined : `expected ${detail.expected}`,
-    detail.allowed === undefined ? undefined : `allowed ${detail.allowed.map((value) => JSON.stringify(value)).join(', ')}`,
+    detail.allowed === undefined || detail.allowed.length === 0
+      ? undefined
+      : `allowed ${detail.allowed.map((value) => JSON.stringify(value)).join(', ')}`,
     detail.got === undefined ? undefined : `got ${detail.got}`,
   ]
     .filter((part) => part !== undefined)

@@ -1,5 +1,5 @@
 import { safeJson, safeLine } from './safe-text.ts'
-import { outputWidth, writeErr, writeOut } from './terminal.ts'
+import { errorWidth, outputWidth, writeErr, writeOut } from './terminal.ts'
 
 /** How a command speaks: results on standard output, everything else on standard error. */
 export type Printer = {
@@ -11,6 +11,8 @@ export type Printer = {
   readonly result: (data: unknown, asText: () => string) => void
   /** A remark, which --quiet silences. */
   readonly note: (text: string) => void
+  /** What has to be read before a question can be answered; for so many columns, on standard error, even with --quiet. */
+  readonly show: (asText: (width: number | undefined) => string) => void
 }
 
 /** Makes a printer from the global options. */
@@ -29,6 +31,7 @@ export function createPrinter({
     note: (text) => {
       if (!quiet) writeErr(`${safeLine(text)}\n`)
     },
+    show: (asText) => writeErr(endLine(asText(errorWidth()))),
   }
 }
 

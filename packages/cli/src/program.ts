@@ -4,48 +4,45 @@ import { readFileSync } from 'node:fs'
 import { addAgents } from './commands/agents.ts'
 import { addCall } from './commands/call.ts'
 import { addCalls } from './commands/calls.ts'
+import { addCanary } from './commands/canary.ts'
 import { addCheck } from './commands/check.ts'
 import { addConnections } from './commands/connections.ts'
+import { addDependents } from './commands/dependents.ts'
+import { addDeprecate } from './commands/deprecate.ts'
 import { addGrant } from './commands/grant.ts'
 import { addGrants } from './commands/grants.ts'
 import { addImport } from './commands/import.ts'
 import { addKeys } from './commands/keys.ts'
 import { addList } from './commands/list.ts'
+import { addPromote } from './commands/promote.ts'
 import { addPublish } from './commands/publish.ts'
 import { addRelease } from './commands/release.ts'
 import { addResolve } from './commands/resolve.ts'
+import { addRevert } from './commands/revert.ts'
 import { addRevoke } from './commands/revoke.ts'
+import { addRollback } from './commands/rollback.ts'
 import { addSelf } from './commands/self.ts'
 import { addShow } from './commands/show.ts'
+import { addUnyank } from './commands/unyank.ts'
+import { addWithdraw } from './commands/withdraw.ts'
 import { contextOf } from './context.ts'
 import { checkVariables } from './environment.ts'
 import { exits } from './exit-codes.ts'
 import { writeErr, writeOut } from './terminal.ts'
 
-const additions = [
-  addCheck,
-  addPublish,
-  addImport,
-  addRelease,
-  addList,
-  addShow,
-  addResolve,
-  addCall,
-  addCalls,
-  addSelf,
-  addAgents,
-  addKeys,
-  addGrant,
-  addGrants,
-  addRevoke,
-  addConnections,
-]
+// In the order in which they are met, under the headings of the help.
+const additions = {
+  'For authors:': [addCheck, addPublish, addImport],
+  'Who gets which version:': [addRelease, addCanary, addPromote, addRollback, addRevert, addDeprecate, addWithdraw, addUnyank],
+  'Looking and calling:': [addList, addShow, addResolve, addDependents, addCall, addCalls, addSelf],
+  'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addConnections],
+}
 
 /** The whole command line: every command, the options they share, and how it speaks when it is misused. */
 export function createProgram({ isJson }: { readonly isJson: boolean }): Command {
   const program = new Command('repertoire')
     .description(
-      'Repertoire: the registry where agents get their skills. Check, publish, release and call skills, and say who may use them.',
+      'Repertoire: the registry where agents get their skills. Check, publish and call skills, decide who gets which version, and say who may use them.',
     )
     .version(ownVersion(), '--version', 'print the version of this command line')
     .option('--url <url>', 'the registry; REPERTOIRE_URL unless given')
@@ -66,7 +63,10 @@ export function createProgram({ isJson }: { readonly isJson: boolean }): Command
       const remarks = await checkVariables()
       for (const remark of remarks) contextOf(command).print.note(`warning: ${remark}`)
     })
-  for (const add of additions) add(program)
+  for (const [heading, group] of Object.entries(additions)) {
+    program.commandsGroup(heading)
+    for (const add of group) add(program)
+  }
   return program
 }
 

@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline'
+
 /** Writes to standard output. */
 export function writeOut(text: string): void {
   process.stdout.write(text)
@@ -36,4 +38,31 @@ export function standardInput(): AsyncIterable<Uint8Array | string> {
 /** Whether a person types standard input. */
 export function isTyped(): boolean {
   return process.stdin.isTTY
+}
+
+/** Whether somebody can read a question and type the answer. */
+export function canAnswer(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY
+}
+
+/** How many columns standard error has; undefined where it is no terminal. */
+export function errorWidth(): number | undefined {
+  return process.stderr.isTTY ? process.stderr.columns : undefined
+}
+
+/** Asks on standard error and reads one line; an end of the input or Ctrl-C is an empty answer. */
+export function askLine(question: string): Promise<string> {
+  return new Promise((resolve) => {
+    const reader = createInterface({ input: process.stdin, output: process.stderr })
+    const leave = (): void => {
+      writeErr('\n')
+      resolve('')
+    }
+    reader.once('close', leave)
+    reader.question(question, (answer) => {
+      reader.off('close', leave)
+      reader.close()
+      resolve(answer)
+    })
+  })
 }

@@ -23,6 +23,20 @@ describe('the exit code', () => {
     expect(new Set(codes).size).toBe(codes.length)
   })
   it.each([
+    ['NO_UNITS', 'badInput'],
+    ['CANARY_UNREACHABLE', 'badInput'],
+    ['PRECONDITION_REQUIRED', 'badInput'],
+    ['ROLLOUT_ACTIVE', 'conflict'],
+    ['ILLEGAL_TRANSITION', 'conflict'],
+    ['REVISION_MISMATCH', 'conflict'],
+    ['VERSION_WITHDRAWN', 'conflict'],
+    ['SNAPSHOT_STALE', 'unavailable'],
+  ] as const)('of a command that is refused with %s is %s, and its hint is shown', (code, exit) => {
+    const error = refusal({ code, status: errorCatalogue[code].status, hint: 'do this instead' })
+    expect(exitOf(error)).toBe(exit)
+    expect(explainError(error)).toBe(`repertoire: It is not so. (${code})\n  hint: do this instead\n`)
+  })
+  it.each([
     [400, 'badInput'],
     [401, 'denied'],
     [403, 'denied'],

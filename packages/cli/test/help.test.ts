@@ -21,9 +21,18 @@ describe('the help', () => {
       'publish',
       'import',
       'release',
+      'canary',
+      'promote',
+      'rollback',
+      'revert',
+      'deprecate',
+      'yank',
+      'block',
+      'unyank',
       'list',
       'show',
       'resolve',
+      'dependents',
       'call',
       'calls',
       'self',
@@ -50,6 +59,15 @@ describe('the help', () => {
       for (const line of shown) expect(line).toContain(name)
     },
   )
+  it.each(
+    leaves(program)
+      .filter((command) => command.options.some((option) => option.long === '--if-match'))
+      .map((command) => [nameOf(command), command] as const),
+  )('of %s has what every change of what agents get takes', (_, command) => {
+    const taken = command.options.map((option) => option.long)
+    expect(taken).toEqual(expect.arrayContaining(['--reason', '--dry-run', '--yes', '--wait', '--no-wait', '--if-match']))
+    expect(command.options.find((option) => option.long === '--reason')?.mandatory).toBe(true)
+  })
   it('lists every exit code and every variable it reads, and no option takes a key', () => {
     const text = fullHelp(program)
     for (const { code, meaning } of Object.values(exits)) expect(text).toContain(`${String(code).padStart(3)}  ${meaning}`)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { apiPath } from '../src/api-path.ts'
 import { callsQuery } from '../src/calls-query.ts'
 import { readHeader } from '../src/commands/connections.ts'
-import { collect, moment, span, wholeNumber } from '../src/read-option.ts'
+import { collect, moment, percent, span, step, waiting, waitMsOf, wholeNumber } from '../src/read-option.ts'
 import { readParams } from '../src/read-params.ts'
 import { readRequires, readSkillReference } from '../src/skill-reference.ts'
 
@@ -22,6 +22,26 @@ describe('an option', () => {
       '2026-03-01T10:00:00.500Z',
     ])
     for (const text of ['yesterday', '2026-13-01', '2026-03-01T12:00', '1']) expect(() => moment(text)).toThrow('a time')
+  })
+  it('is a percentage with at most two decimals', () => {
+    expect(['0', '10', '0.25', '99.99', '100', '25%'].map(percent)).toEqual([0, 10, 0.25, 99.99, 100, 25])
+    for (const text of ['100.5', '10001', '100.01', '-1', '0.125', '1e1', '', '%', ' 1', '.5', 'ten'])
+      expect(() => percent(text)).toThrow('a percentage from 0 to 100')
+  })
+  it('is a step of a ramp, which only goes up', () => {
+    expect(step('100', step('25:4h', step('5:30m')))).toEqual([
+      { percent: 5, dwell: '30m' },
+      { percent: 25, dwell: '4h' },
+      { percent: 100, dwell: '0s' },
+    ])
+    expect(() => step('25:1h', step('25:1h'))).toThrow('more than the one before')
+    expect(() => step('101:1h')).toThrow('a percentage')
+    expect(() => step('25:1w')).toThrow('a span')
+    for (const text of ['', ':1h', '25:1h:2h']) expect(() => step(text)).toThrow('25:1h')
+  })
+  it('is a wait that the registry takes', () => {
+    expect(['500ms', '3s', '30s', '0s'].map((text) => waitMsOf(waiting(text)))).toEqual([500, 3000, 30_000, 0])
+    for (const text of ['31s', '30001ms', '1m', '3', 's', '-1s', '1.5s']) expect(() => waiting(text)).toThrow('at most 30s')
   })
   it('may be given several times', () => {
     expect(collect('b', collect('a'))).toEqual(['a', 'b'])

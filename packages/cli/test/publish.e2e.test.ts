@@ -93,13 +93,13 @@ describe('release', () => {
     expect([short.code, short.err]).toEqual([2, expect.stringContaining('at least 8 characters')])
   })
   it('makes the line serve the version, once', async () => {
-    const first = await run(['release', 'greet-person', '1.1.0', '--reason', 'it was looked at'])
+    const first = await run(['release', 'greet-person', '1.1.0', '--reason', 'it was looked at', '--yes'])
     expect([first.code, first.out]).toEqual([0, 'greet-person 1.1.0 is released now; line 1 serves 1.1.0 (before: 1.0.0)\n'])
-    const again = await run(['release', 'greet-person', '1.1.0', '--reason', 'it was looked at', '--json'])
+    const again = await run(['release', 'greet-person', '1.1.0', '--reason', 'it was looked at', '--yes', '--json'])
     expect([again.code, json(again)]).toEqual([0, expect.objectContaining({ changed: false, stable: '1.1.0' })])
   })
   it('of a version that is not there ends with 5', async () => {
-    const ran = await run(['release', 'greet-person', '7.0.0', '--reason', 'it was looked at'])
+    const ran = await run(['release', 'greet-person', '7.0.0', '--reason', 'it was looked at', '--yes'])
     expect([ran.code, ran.err]).toEqual([5, expect.stringContaining('VERSION_NOT_FOUND')])
   })
 })

@@ -124,7 +124,7 @@ export const Rollout = z.object({
 export type Rollout = z.infer<typeof Rollout>
 
 /** What a command on a rollout answers. */
-export const RolloutChanged = Rollout.extend(propagation)
+export const RolloutChanged = Rollout.extend({ stable: z.string().nullable().describe('what the line serves now'), ...propagation })
 export type RolloutChanged = z.infer<typeof RolloutChanged>
 
 /** What a command on a version or a line answers. */
@@ -165,7 +165,7 @@ export const DryRunReport = z.object({
   calls_known: z.boolean().describe('whether the call log could be asked for what agents called lately'),
   versions: z.array(z.object({ version: z.string(), from: z.string().nullable(), to: z.string() })),
   lines: z.array(z.object({ line: z.string(), from: z.string().nullable(), to: z.string().nullable() })),
-  rollouts: z.array(z.object({ id: z.string(), version: z.string(), state: RolloutState, percent: z.number() })),
+  rollouts: z.array(z.object({ id: z.string().nullable(), version: z.string(), state: RolloutState, percent: z.number() })),
 })
 export type DryRunReport = z.infer<typeof DryRunReport>
 

@@ -10,8 +10,8 @@ export type RequestOptions = {
   readonly timeoutMs?: number | undefined
 }
 
-/** Data and what the answer says of itself. */
-export type Answer<T> = { readonly data: T; readonly meta: Meta; readonly status: number }
+/** Data and what the answer says of itself; `etag` is what a command on it sends as If-Match. */
+export type Answer<T> = { readonly data: T; readonly meta: Meta; readonly status: number; readonly etag: string | null }
 
 /** Sends requests and takes envelopes apart. */
 export type Transport = { readonly send: <T>(method: string, path: string, options?: RequestOptions) => Promise<Answer<T>> }
@@ -63,8 +63,8 @@ export function createTransport({ url, headers, timeoutMs, fetch: send }: Transp
       throw unreachable(base, method, timeout.aborted)
     }
     if (response.status === 304 && known !== undefined) return known.answer as Answer<T>
-    const answer = open<T>(text, response.status)
     const etag = response.headers.get('etag')
+    const answer = open<T>(text, { status: response.status, etag })
     if (method === 'GET' && etag !== null) remember(remembered, target, { etag, answer })
     return answer
   }
@@ -111,14 +111,14 @@ function deadlineAfter(timeoutMs: number): AbortSignal {
   return AbortSignal.timeout(Math.ceil(timeoutMs))
 }
 
-function open<T>(text: string, status: number): Answer<T> {
+function open<T>(text: string, { status, etag }: Pick<Answer<T>, 'status' | 'etag'>): Answer<T> {
   let envelope: Envelope<T>
   try {
     envelope = JSON.parse(text) as Envelope<T>
   } catch {
     throw notARegistry(status)
   }
-  if (envelope.ok) return { data: envelope.data, meta: envelope.meta, status }
+  if (envelope.ok) return { data: envelope.data, meta: envelope.meta, status, etag }
   if (envelope.error === undefined || envelope.error === null) throw notARegistry(status)
   throw new RepertoireError({ ...envelope.error, status, meta: envelope.meta })
 }

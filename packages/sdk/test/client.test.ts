@@ -76,6 +76,12 @@ describe('the client', () => {
     expect([await client.describe('a'), await client.describe('a')]).toEqual([{ name: 'a' }, { name: 'a' }])
     expect(sent[1]?.headers['if-none-match']).toBe('"1"')
   })
+  it('hands the ETag on with the data, so that a command can say what it was decided upon', async () => {
+    const { client } = clientWith(good({ id: 'r' }, { etag: '"7.x"' }), new Response(null, { status: 304 }), good({ id: 'r' }))
+    const ask = (): Promise<string | null> => client.transport.send('GET', '/v1/rollouts/r').then(({ etag }) => etag)
+    expect([await ask(), await ask()]).toEqual(['"7.x"', '"7.x"'])
+    expect((await client.transport.send('POST', '/v1/rollouts/r/pause')).etag).toBeNull()
+  })
   it('asks again for reads alone, when no answer came or the registry was busy', async () => {
     const reading = clientWith(unreachable(), bad(503, 'BUSY'), good({ name: 'a' }))
     expect([await reading.client.describe('a'), reading.sent.length]).toEqual([{ name: 'a' }, 3])

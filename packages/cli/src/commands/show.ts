@@ -5,6 +5,7 @@ import { withContext, type Context } from '../context.ts'
 import { examples } from '../examples.ts'
 import { safeJson } from '../safe-text.ts'
 import { saySkill } from '../say-skill.ts'
+import { sayTime } from '../say-time.ts'
 import { readSkillReference } from '../skill-reference.ts'
 import { layoutTable } from '../table.ts'
 
@@ -73,11 +74,21 @@ function sayVersions({ items }: VersionList, width: number | undefined): string 
   const rows = items.map((item) => [
     item.version,
     item.status,
-    item.stable ? `serves line ${item.line}` : '',
-    item.published_at.slice(0, 19).replace('T', ' '),
+    item.stable ? `serves line ${item.line}` : item.rollout === null ? '' : `canary, ${item.rollout.state} at ${item.rollout.percent} %`,
+    sayTime(item.published_at, ''),
     item.published_by,
     item.digest.slice(0, 19),
-    item.status_reason ?? '',
+    sayFarewell(item),
   ])
-  return layoutTable({ head: ['VERSION', 'STATUS', 'STABLE', 'PUBLISHED (UTC)', 'BY', 'DIGEST', 'REASON'], rows, overflow: 'wrap' }, width)
+  return layoutTable({ head: ['VERSION', 'STATUS', 'SERVED', 'PUBLISHED (UTC)', 'BY', 'DIGEST', 'REASON'], rows, overflow: 'wrap' }, width)
+}
+
+function sayFarewell({ status_reason: why, sunset_at: sunsetAt, replacement }: VersionList['items'][number]): string {
+  return [
+    why ?? '',
+    sunsetAt === null ? '' : `goes away on ${sunsetAt.slice(0, 10)}`,
+    replacement === null ? '' : `${replacement} replaces it`,
+  ]
+    .filter((part) => part !== '')
+    .join('; ')
 }

@@ -1,10 +1,11 @@
 import { RunResult, type CodeBundle, type RunFailureReason } from '@repertoire/contract'
 import { Pool } from 'undici'
 import { isConnectFailure } from './connect-failure.ts'
-import type { Execution, Executor, ExecutorResult, Store } from '../ports.ts'
+import type { Execution, Executor, ExecutorResult } from '../ports.ts'
+import type { KeptFiles } from './kept-files.ts'
 
 /** Carries calls out by the runner, which listens on a UNIX socket and keeps code by its digest. */
-export function createCodeExecutor(socketPath: string, filesOf: Store['filesOf']): Executor & { readonly close: () => Promise<void> } {
+export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of']): Executor & { readonly close: () => Promise<void> } {
   const runner = new Pool('http://runner', { socketPath, connections: 64, pipelining: 1, connect: { timeout: 2000 } })
   return {
     execute: async (execution) => {
@@ -65,9 +66,9 @@ async function run(runner: Pool, execution: Execution, timeoutMs: number): Promi
   return RunResult.parse(await response.body.json())
 }
 
-async function sendCode(runner: Pool, execution: Execution, filesOf: Store['filesOf']): Promise<void> {
+async function sendCode(runner: Pool, execution: Execution, filesOf: KeptFiles['of']): Promise<void> {
   const files: Record<string, string> = {}
-  for (const [path, bytes] of await filesOf(execution.version.id)) files[path] = Buffer.from(bytes).toString('base64')
+  for (const [path, bytes] of await filesOf(execution.version)) files[path] = Buffer.from(bytes).toString('base64')
   const bundle: CodeBundle = { files }
   const response = await runner.request({
     path: `/code/${execution.version.digest}`,

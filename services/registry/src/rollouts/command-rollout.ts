@@ -1,12 +1,17 @@
-import type { DryRunReport, RolloutChanged } from '@repertoire/contract'
+import type { DryRunReport, RolloutChanged, Warning } from '@repertoire/contract'
 import { Refusal, requireRole, type Caller, type Order, type Plan, type RolloutRecord, type SkillFacts } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
-import { carryOut, type Command, type Given } from './carry-out.ts'
+import { carryOut, type CarriedOut, type Command, type Given } from './carry-out.ts'
 import { showPlan } from './show-plan.ts'
 import { showRolloutChanged } from './show-rollout.ts'
 
 /** What a command answers, with the revisions that its headers name. */
-export type Answer<T> = { readonly data: T; readonly skillRevision: number; readonly revision: number }
+export type Answer<T> = {
+  readonly data: T
+  readonly skillRevision: number
+  readonly revision: number
+  readonly warnings?: readonly Warning[]
+}
 
 /** A command on one rollout. */
 export type RolloutCommandInput = Pick<Command, 'action' | 'isUrgent' | 'needsMatch'> & {
@@ -39,9 +44,18 @@ export async function commandRollout(
   const done = await carryOut(deps, caller, { command, given })
   return {
     data: showRolloutChanged(done, done.rollout ?? stored.rollout),
+    warnings: servedAllTheSame(done),
     skillRevision: done.revision,
     revision: Math.max(done.revision, deps.snapshot().revision),
   }
+}
+
+// A rollout that has ended has nothing to take back; who asks for it may think otherwise.
+function servedAllTheSame({ changed, rollout, facts }: CarriedOut): Warning[] {
+  const candidate = facts.versions.find(({ version }) => version === rollout?.candidate)
+  if (changed || candidate === undefined || !(candidate.status === 'released' || candidate.status === 'deprecated')) return []
+  const message = `Nothing was changed: this rollout is ${rollout?.state.replace('_', ' ')}, and ${candidate.version} was released since. Yank it, or revert line ${candidate.line}.`
+  return [{ code: 'served_all_the_same', message }]
 }
 
 /** The refusal for a rollout that is not there. */

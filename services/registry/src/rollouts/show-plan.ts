@@ -41,7 +41,8 @@ export async function showPlan(
   const { all, declared, callsKnown } = await findRequesters(deps, snapshot, skill)
   const nowMs = at.getTime()
   const impact = previewImpact(skill, after, { requesters: all, nowMs })
-  const exposed = plan.rollouts.find(isActive) ?? (rollout !== undefined && isActive(rollout) ? rollout : undefined)
+  // Units are counted where the command sets a share, and of no rollout that it merely holds.
+  const exposed = plan.rollouts.find((changed) => changed.id === command.rolloutId && isActive(changed))
   const units = exposed === undefined ? undefined : countUnits(after, exposed, { requesters: declared, nowMs })
   return {
     skillRevision: skill.revision,
@@ -58,7 +59,9 @@ export async function showPlan(
       calls_known: callsKnown,
       versions: plan.versions.map(({ version, status }) => ({ version, from: skill.byVersion.get(version)?.status ?? null, to: status })),
       lines: plan.lines.map(({ line, stable }) => ({ line, from: skill.stable.get(line)?.version ?? null, to: stable })),
-      rollouts: plan.rollouts.map(showRolloutChange),
+      rollouts: plan.rollouts.map((changed) =>
+        showRolloutChange(changed, rollout?.id === changed.id || skill.rollouts.some(({ id }) => id === changed.id)),
+      ),
     },
   }
 }
@@ -67,6 +70,7 @@ function show({ calls, ...affected }: Affected): ShownAffected {
   return { ...affected, calls_7d: calls }
 }
 
-function showRolloutChange({ id, candidate, state, basisPoints }: RolloutRecord): DryRunReport['rollouts'][number] {
-  return { id, version: candidate, state, percent: basisPoints / 100 }
+// A rollout that is only thought of has no id that could be asked for.
+function showRolloutChange({ id, candidate, state, basisPoints }: RolloutRecord, exists: boolean): DryRunReport['rollouts'][number] {
+  return { id: exists ? id : null, version: candidate, state, percent: basisPoints / 100 }
 }

@@ -34,7 +34,9 @@ export function showRollout(skill: string, rollout: RolloutRecord): Rollout {
 
 /** What a command on a rollout answers. */
 export function showRolloutChanged(done: CarriedOut, rollout: RolloutRecord): RolloutChanged {
-  return { ...showRollout(done.skill.name, rollout), changed: done.changed, revision: done.revision, ...propagationOf(done) }
+  const pointer = done.plan.lines.find(({ line }) => line === rollout.line)
+  const stable = pointer === undefined ? (done.facts.stable.get(rollout.line) ?? null) : pointer.stable
+  return { ...showRollout(done.skill.name, rollout), stable, changed: done.changed, revision: done.revision, ...propagationOf(done) }
 }
 
 /** What a command on a version or a line answers. */

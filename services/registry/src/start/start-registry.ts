@@ -4,6 +4,7 @@ import { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createCodeExecutor } from '../executors/code-executor.ts'
 import { createHttpExecutor } from '../executors/http-executor.ts'
+import { keepFiles } from '../executors/kept-files.ts'
 import { mcpExecutor } from '../executors/mcp-executor.ts'
 import type { HttpDeps } from '../http/door.ts'
 import { serve } from '../http/serve.ts'
@@ -16,16 +17,14 @@ import type { Clock, Deps } from '../ports.ts'
 import { startEmbeddedPostgres } from '../postgres/embedded.ts'
 import { openDatabase } from '../store/connect.ts'
 import { createGate } from '../store/gate.ts'
-import { createHeartbeat } from '../store/heartbeat.ts'
 import { openStore } from '../store/open-store.ts'
-import { loadSavedSnapshot } from '../store/saved-snapshot.ts'
-import { createSnapshotFeed, type Confirmed } from '../store/snapshot-feed.ts'
-import { createSnapshotSaver } from '../store/snapshot-saver.ts'
+import type { Confirmed } from '../store/snapshot-feed.ts'
 import { startAutomation } from './automation.ts'
 import { writeBanner } from './banner.ts'
 import { bringUp, isAway, keepBringingUp, type BringUp } from './bring-up.ts'
 import { readInstallSecret, takeDataDirectory } from './data-directory.ts'
 import { explainStart } from './explain-start.ts'
+import { openCatalogue } from './open-catalogue.ts'
 import { createProver } from './prove-in-worker.ts'
 import { sayWhatWasSeeded } from './report-seed.ts'
 import { startRunner } from './start-runner.ts'
@@ -80,31 +79,9 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   const ids = createIds(clock)
   const prover = createProver()
   undo.add('prover', prover.stop)
-  const snapshotDir = join(config.dataDir, 'snapshot')
-  // An embedded Postgres is there or the start fails; one elsewhere may be away, and then the disk has what was last known.
-  const saved = config.databaseUrl === undefined ? undefined : await loadSavedSnapshot(snapshotDir)
-  const saver = createSnapshotSaver(snapshotDir, (error) => logger.warn({ err: error }, 'the catalogue could not be saved'))
-  const heartbeat = createHeartbeat({
-    database,
-    gate: gates.urgent,
-    replica: config.replica,
-    onError: (error) => logger.debug({ err: error }, 'a heartbeat was not written'),
-  })
-  const feed = createSnapshotFeed({
-    database,
-    gate: gates.urgent,
-    now: Date.now,
-    from: saved,
-    onError: (error) => logger.warn({ err: error }, 'the catalogue could not be read again'),
-    onConfirmed: (confirmed) => {
-      heartbeat.applied(confirmed.snapshot.revision)
-      saver.note(confirmed)
-    },
-  })
-  undo.add('catalogue', async () => {
-    await feed.stop()
-    await Promise.all([saver.stop(), heartbeat.signOff()])
-  })
+  const catalogue = await openCatalogue(config, { database, gate: gates.urgent, logger })
+  undo.add('catalogue', catalogue.stop)
+  const { feed, heartbeat, saved } = catalogue
   const store = openStore(database, gates, feed)
   const calls = await openCallLog({
     database,
@@ -115,9 +92,11 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     acknowledge: config.acknowledge,
   })
   const shown = openShownLog(database.logSql, { ids, replica: config.replica })
+  const kept = keepFiles(join(config.dataDir, 'bundles'), store.filesOf)
+  feed.onConfirmed(({ snapshot }) => kept.prepare(snapshot))
   const runner = await runnerStarting
   const http = createHttpExecutor(config.environment)
-  const code = createCodeExecutor(runner.socketPath, store.filesOf)
+  const code = createCodeExecutor(runner.socketPath, kept.of)
   undo.add('executors', () => Promise.all([http.close(), code.close()]))
   undo.add('log', () => Promise.all([calls.close(), shown.stop()]), 2500)
   const deps: Deps = {

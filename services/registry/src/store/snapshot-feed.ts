@@ -13,6 +13,8 @@ export type SnapshotFeed = {
   readonly ageMs: () => number
   /** Reads the catalogue once, then follows it. */
   readonly start: () => Promise<void>
+  /** Tells a listener of every confirmation; the snapshot is another one when something changed. */
+  readonly onConfirmed: (listener: (confirmed: Confirmed) => void) => void
   /** Follows it without waiting for a database that is away. */
   readonly follow: () => void
   readonly stop: () => Promise<void>
@@ -29,8 +31,6 @@ export type FeedOptions = {
   readonly onError: (error: unknown) => void
   /** What the disk kept, when there is something. */
   readonly from?: Confirmed | undefined
-  /** Hears of every confirmation; the snapshot is another one when something changed. */
-  readonly onConfirmed?: (confirmed: Confirmed) => void
 }
 
 const pollMs = 2000
@@ -39,13 +39,14 @@ const awayPollMs = 500
 const firstLoadDeadlineMs = 30_000
 
 /** Makes a feed: a notification brings the news, and a poll finds what a lost one did not. */
-export function createSnapshotFeed({ database, gate, now, onError, from, onConfirmed }: FeedOptions): SnapshotFeed {
+export function createSnapshotFeed({ database, gate, now, onError, from }: FeedOptions): SnapshotFeed {
   let snapshot = from?.snapshot ?? emptySnapshot
   // What the disk kept may be of an older release: it is served while there is nothing else, and never built upon.
   let isFromDisk = from !== undefined
   let confirmedAt = from?.confirmedAt ?? now()
   let running: Promise<void> | undefined
   let isStopped = false
+  const listeners: ((confirmed: Confirmed) => void)[] = []
   let isAway = false
   let timer: NodeJS.Timeout | undefined
   let listening: Promise<{ unlisten: () => Promise<void> }> | undefined
@@ -63,7 +64,7 @@ export function createSnapshotFeed({ database, gate, now, onError, from, onConfi
       isFromDisk = false
       confirmedAt = askedAt
       isAway = false
-      onConfirmed?.({ snapshot, confirmedAt })
+      for (const tell of listeners) tell({ snapshot, confirmedAt })
     } catch (error) {
       isAway = true
       throw error
@@ -100,6 +101,7 @@ export function createSnapshotFeed({ database, gate, now, onError, from, onConfi
       await reload()
       follow()
     },
+    onConfirmed: (listener) => void listeners.push(listener),
     follow,
     stop: async () => {
       isStopped = true

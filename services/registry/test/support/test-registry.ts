@@ -42,6 +42,7 @@ let count = 0
 export async function openTestRegistry(
   overrides: Partial<HttpDeps> = {},
   through: (url: string) => string = (url) => url,
+  spoolMaxBytes = 64 * 1024 * 1024,
 ): Promise<TestRegistry> {
   const serverUrl = inject('postgresUrl')
   count += 1
@@ -63,8 +64,8 @@ export async function openTestRegistry(
     gate: gates.urgent,
     now: Date.now,
     onError: () => undefined,
-    onConfirmed: ({ snapshot }) => heartbeat.applied(snapshot.revision),
   })
+  feed.onConfirmed(({ snapshot }) => heartbeat.applied(snapshot.revision))
   await feed.start()
   const store = openStore(database, gates, feed)
   const logger = pino({ level: 'silent' })
@@ -74,7 +75,7 @@ export async function openTestRegistry(
     gate: gates.general,
     logger,
     folder,
-    maxBytes: 64 * 1024 * 1024,
+    maxBytes: spoolMaxBytes,
     acknowledge: 'spool',
   })
   const shown = openShownLog(database.logSql, { ids, replica: 'test' })

@@ -90,8 +90,8 @@ function onRollout(asked: AskedCommand): ReturnType<typeof command> & { readonly
   return { id: asked.param('id'), ...command(asked) }
 }
 
-function answer(c: Ask, { data, skillRevision, revision }: Answer<unknown>, status = 200): Response {
-  return respond(c, data, { status, revision, headers: { etag: skillEtag(skillRevision, [JSON.stringify(data)]) } })
+function answer(c: Ask, { data, skillRevision, revision, warnings = [] }: Answer<unknown>, status = 200): Response {
+  return respond(c, data, { status, revision, warnings, headers: { etag: skillEtag(skillRevision, [JSON.stringify(data)]) } })
 }
 
 function readWait(text: string | undefined): number | undefined {

@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import type { Database } from '../store/connect.ts'
+import type { Gate } from '../store/gate.ts'
+import { createHeartbeat, type Heartbeat } from '../store/heartbeat.ts'
+import { loadSavedSnapshot } from '../store/saved-snapshot.ts'
+import { createSnapshotFeed, type Confirmed, type SnapshotFeed } from '../store/snapshot-feed.ts'
+import { createSnapshotSaver } from '../store/snapshot-saver.ts'
+
+/** The catalogue of this replica: what follows the database, what tells the others, and what the disk kept. */
+export type OpenCatalogue = {
+  readonly feed: SnapshotFeed
+  readonly heartbeat: Heartbeat
+  readonly saved: Confirmed | undefined
+  readonly stop: () => Promise<void>
+}
+
+/** Opens the catalogue; nothing is read from the database before it is started. */
+export async function openCatalogue(
+  config: Config,
+  { database, gate, logger }: { readonly database: Database; readonly gate: Gate; readonly logger: Logger },
+): Promise<OpenCatalogue> {
+  const folder = join(config.dataDir, 'snapshot')
+  // An embedded Postgres is there or the start fails; one elsewhere may be away, and then the disk has what was last known.
+  const saved = config.databaseUrl === undefined ? undefined : await loadSavedSnapshot(folder)
+  const saver = createSnapshotSaver(folder, (error) => logger.warn({ err: error }, 'the catalogue could not be saved'))
+  const heartbeat = createHeartbeat({
+    database,
+    gate,
+    replica: config.replica,
+    onError: (error) => logger.debug({ err: error }, 'a heartbeat was not written'),
+  })
+  const feed = createSnapshotFeed({
+    database,
+    gate,
+    now: Date.now,
+    from: saved,
+    onError: (error) => logger.warn({ err: error }, 'the catalogue could not be read again'),
+  })
+  feed.onConfirmed((confirmed) => {
+    heartbeat.applied(confirmed.snapshot.revision)
+    saver.note(confirmed)
+  })
+  return {
+    feed,
+    heartbeat,
+    saved,
+    stop: async () => {
+      await feed.stop()
+      await Promise.all([saver.stop(), heartbeat.signOff()])
+    },
+  }
+}
