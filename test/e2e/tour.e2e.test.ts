@@ -59,12 +59,20 @@ describe("the README's tour", () => {
       codeOf('repertoire grant '),
       codeOf('repertoire publish'),
       codeOf('repertoire release'),
-    ]).toEqual([false, ['0'], ['0', '0'], ['0', '0'], ['0'], ['0']])
+    ]).toEqual([false, ['0'], ['0', '0'], ['0', '0'], ['0', '0'], ['0']])
     // Refused without the tag, then one shape each, then a wrong argument and an order that is not there.
     expect(codeOf('call query-order')).toEqual(['4', '0', '0', '3', '8'])
     const [, one = '', two = ''] = outputOf('call query-order')
     expect([one.includes('"amount"'), one.includes('total_amount'), two.includes('"total_amount"')]).toEqual([true, false, true])
     expect(codeOf('call hello-world')).toEqual(['0'])
+    // A canary for the desk alone, a promotion that was looked at first, and back again.
+    expect([...codeOf('canary start'), ...codeOf('repertoire promote'), ...codeOf('repertoire rollback')]).toEqual(['0', '0', '0', '0'])
+    const [canary = '', after = ''] = outputOf('resolve hello-world')
+    expect([
+      /1\.1\.0.*allow/s.test(canary),
+      outputOf('promote hello-world --dry-run')[0]?.includes('1.1.0'),
+      after.includes('1.0.0'),
+    ]).toEqual([true, true, true])
     expect(outputOf('repertoire calls')[0]).toMatch(/PERMISSION_DENIED|denied/)
   })
   it('left rows that say why each agent got its version', async () => {

@@ -52,7 +52,9 @@ describe('a call log that can take no more', () => {
       .poll(async () => (await registry.send('POST', '/v1/skills/look-up/calls', { key, body: {} })).status, { timeout: 15_000 })
       .toBe(200)
     await expect
-      .poll(async () => (await registry.sql`select call_id from calls where call_id::text in ${registry.sql(acknowledged)}`).length, { timeout: 15_000 })
+      .poll(async () => (await registry.sql`select call_id from calls where call_id::text in ${registry.sql(acknowledged)}`).length, {
+        timeout: 15_000,
+      })
       .toBe(acknowledged.length)
     expect(registry.bugs).toEqual([])
   })

@@ -116,6 +116,20 @@ describe('a rollback always wins', () => {
     expect(exposure(name, '1.1.0')).toBe(0)
     await Promise.allSettled(holders)
   })
+  it('names a replica that was not heard of for seconds, and leaves out one that is gone for minutes or has signed off', async () => {
+    await registry.sql`insert into replicas (name, started_at, last_seen_at, applied_revision, left_at) values
+      ('silent', now(), now() - interval '10 seconds', 1, null), ('behind', now(), now(), 1, null),
+      ('gone', now(), now() - interval '6 minutes', 1, null), ('left', now(), now(), 1, now())`
+    const { id } = await rollout()
+    const { applied, lagging, unreachable } = (
+      await registry.send('POST', `/v1/rollouts/${id}/rollback?wait=100ms`, { body: { reason: 'a test is in a hurry' } })
+    ).body.data
+    expect([applied, lagging, unreachable]).toEqual([['test'], ['behind'], ['silent']])
+    await registry.sql`delete from replicas where name <> 'test'`
+    expect(
+      (await registry.send('POST', `/v1/rollouts/${id}/rollback?wait=31s`, { body: { reason: 'a test waits' } })).body.error?.code,
+    ).toBe('INVALID_REQUEST')
+  })
   it('what follows never brings it back: later promotions do not make a range reach it', async () => {
     const { name, id } = await rollout()
     await post(`rollouts/${id}/promote`)
