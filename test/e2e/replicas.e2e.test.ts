@@ -15,6 +15,7 @@ const startReplica = (name: string): Promise<RegistryProcess> =>
     DATABASE_URL: database.url,
     REPERTOIRE_DATA_DIR: join(folder.path, name),
     REPERTOIRE_REPLICA: name,
+    REPERTOIRE_SECRET_FILE: join(folder.path, 'install-secret'),
     REPERTOIRE_ADMIN_KEY_FILE: join(folder.path, 'admin.key'),
     REPERTOIRE_SKILLS_DIR: join(folder.path, 'skills'),
   })

@@ -42,7 +42,7 @@ export async function runToEnd(environment: Record<string, string>): Promise<{ r
 /** Starts a registry from what was built, and waits until it says that it is ready. */
 export async function startProcess(environment: Record<string, string>): Promise<RegistryProcess> {
   const started = performance.now()
-  const { child, output } = launch({ REPERTOIRE_PORT: '0', ...environment })
+  const { child, output } = launch({ REPERTOIRE_PORT: '0', REPERTOIRE_AGENT_RATE: '1000000', ...environment })
   const url = await new Promise<string>((resolve, reject) => {
     const look = (): void => {
       const found = /Repertoire is ready at (\S+)/.exec(output())?.[1]

@@ -263,6 +263,7 @@ describe('two replicas on one database', () => {
           DATABASE_URL: url,
           REPERTOIRE_DATA_DIR: join(folder.path, name),
           REPERTOIRE_REPLICA: name,
+          REPERTOIRE_SECRET_FILE: join(folder.path, 'install-secret'),
           REPERTOIRE_ADMIN_KEY_FILE: join(folder.path, 'shared.key'),
           REPERTOIRE_SKILLS_DIR: join(folder.path, 'skills'),
         }),

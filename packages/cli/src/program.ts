@@ -1,7 +1,9 @@
 import { settings } from '@repertoire/contract/sdk'
 import { Command } from 'commander'
 import { readFileSync } from 'node:fs'
+import { addAdminKey } from './commands/admin-key.ts'
 import { addAgents } from './commands/agents.ts'
+import { addAudit } from './commands/audit.ts'
 import { addCall } from './commands/call.ts'
 import { addCalls } from './commands/calls.ts'
 import { addCanary } from './commands/canary.ts'
@@ -9,6 +11,7 @@ import { addCheck } from './commands/check.ts'
 import { addConnections } from './commands/connections.ts'
 import { addDependents } from './commands/dependents.ts'
 import { addDeprecate } from './commands/deprecate.ts'
+import { addExplain } from './commands/explain.ts'
 import { addGrant } from './commands/grant.ts'
 import { addGrants } from './commands/grants.ts'
 import { addImport } from './commands/import.ts'
@@ -35,7 +38,7 @@ const additions = {
   'For authors:': [addCheck, addPublish, addImport],
   'Who gets which version:': [addRelease, addCanary, addPromote, addRollback, addRevert, addDeprecate, addWithdraw, addUnyank],
   'Looking and calling:': [addList, addShow, addResolve, addDependents, addCall, addCalls, addSelf],
-  'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addConnections],
+  'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addConnections, addExplain, addAudit, addAdminKey],
 }
 
 /** The whole command line: every command, the options they share, and how it speaks when it is misused. */

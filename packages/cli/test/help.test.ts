@@ -43,6 +43,9 @@ describe('the help', () => {
       'grants',
       'revoke',
       'connections',
+      'explain',
+      'audit',
+      'admin-key',
     ])
   })
   it.each(leaves(program).map((command) => [nameOf(command), command] as const))(

@@ -57,6 +57,8 @@ export const Key = z.object({
   created_at: z.string(),
   expires_at: z.string().nullable(),
   revoked_at: z.string().nullable(),
+  last_used_at: z.string().nullable().describe('to the minute'),
+  rotated_to: z.string().nullable().describe('the key that takes its place'),
 })
 export type Key = z.infer<typeof Key>
 
@@ -66,6 +68,16 @@ export const KeyList = z.object({ items: z.array(Key), next_cursor: z.string().n
 /** A new key; `key` is shown this once. */
 export const CreatedKey = z.object({ id: z.string(), key: z.string(), agent_id: z.string(), expires_at: z.string().nullable() })
 export type CreatedKey = z.infer<typeof CreatedKey>
+
+/** The body that rotates a key: how long the old one stays good, and how long the new one is. */
+export const RotateKeyBody = z.strictObject({
+  overlap_hours: z.number().int().min(0).max(720).default(24),
+  expires_in_days: z.number().int().min(1).max(3650).default(90),
+})
+
+/** A key in the place of another; `key` is shown this once. */
+export const RotatedKey = CreatedKey.extend({ replaces: z.object({ id: z.string(), expires_at: z.string() }) })
+export type RotatedKey = z.infer<typeof RotatedKey>
 
 /** The body that grants (or denies) a tag pattern. */
 export const CreateGrantBody = z.strictObject({
@@ -94,6 +106,40 @@ export type Grant = z.infer<typeof Grant>
 
 /** What an agent holds. */
 export const GrantList = z.object({ items: z.array(Grant), next_cursor: z.string().nullable() })
+
+/** The query of an explanation. */
+export const ExplainQuery = z.strictObject({ skill: z.string().min(1).max(128), range: z.string().optional() })
+
+/** Whether an agent may call a skill, and the grant or denial that decides for each of its tags. */
+export const AccessExplained = z.object({
+  agent: z.string(),
+  disabled: z.boolean(),
+  skill: z.string(),
+  private: z.boolean(),
+  version: z.string().nullable().describe('the version that was judged'),
+  problem: z.string().nullable().describe('why no version is served, when none is'),
+  may_call: z.boolean(),
+  may_see: z.boolean(),
+  rule_id: z.string().describe('the rule in the rows of its calls: the first grant, the first denial, open, or none'),
+  tags: z.array(
+    z.object({
+      tag: z.string(),
+      allowed: z.boolean(),
+      high_risk: z.boolean().describe('no wildcard grant covers it'),
+      rule: z
+        .object({
+          id: z.string(),
+          pattern: z.string(),
+          deny: z.boolean(),
+          expires_at: z.string().nullable(),
+          granted_by: z.string().nullable(),
+          reason: z.string().nullable(),
+        })
+        .nullable(),
+    }),
+  ),
+})
+export type AccessExplained = z.infer<typeof AccessExplained>
 
 /** Who is calling, and with what. */
 export const Self = z.object({

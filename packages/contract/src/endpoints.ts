@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import * as access from './access.ts'
+import * as audit from './audit.ts'
 import * as calls from './calls.ts'
 import * as rollouts from './rollouts.ts'
 import * as skills from './skills.ts'
@@ -324,6 +325,15 @@ export const endpoints = {
     query: none,
     data: access.Removed,
   },
+  rotateKey: {
+    method: 'POST',
+    path: '/v1/agents/{id}/keys/{key}/rotate',
+    access: 'admin',
+    summary: 'Makes a key in the place of another, which stays good for a while.',
+    query: none,
+    body: access.RotateKeyBody,
+    data: access.RotatedKey,
+  },
   createGrant: {
     method: 'POST',
     path: '/v1/agents/{id}/grants',
@@ -348,6 +358,30 @@ export const endpoints = {
     summary: 'Takes a grant back, at once.',
     query: none,
     data: access.Removed,
+  },
+  explainAccess: {
+    method: 'GET',
+    path: '/v1/agents/{id}/explain',
+    access: 'auditor',
+    summary: 'Whether an agent may call a skill, and which grant or denial decides.',
+    query: access.ExplainQuery,
+    data: access.AccessExplained,
+  },
+  listAudit: {
+    method: 'GET',
+    path: '/v1/audit',
+    access: 'auditor',
+    summary: 'Who changed what, when and why, newest first.',
+    query: audit.ListAuditQuery,
+    data: audit.AuditList,
+  },
+  verifyAudit: {
+    method: 'GET',
+    path: '/v1/audit/verify',
+    access: 'auditor',
+    summary: 'Whether the audit log is as it was written, and where it is not.',
+    query: none,
+    data: audit.AuditVerified,
   },
   createConnection: {
     method: 'POST',

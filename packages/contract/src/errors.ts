@@ -139,6 +139,12 @@ export const errorCatalogue = {
     next: 'fix_input',
     meaning: 'The command needs If-Match: the ETag of what the caller read, or * for whatever is there.',
   },
+  RATE_LIMITED: {
+    status: 429,
+    origin: 'registry',
+    next: 'retry',
+    meaning: 'Too many requests of one agent, or too many failed ones from one address; Retry-After says when to come back.',
+  },
   HEADERS_TOO_LARGE: { status: 431, origin: 'registry', next: 'fix_input', meaning: 'The request headers are larger than 16 KiB.' },
   INTERNAL: { status: 500, origin: 'registry', next: 'retry', meaning: 'A fault of the registry; the request id finds it in the log.' },
   EXECUTOR_FAILED: {

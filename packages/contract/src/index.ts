@@ -1,4 +1,5 @@
 export {
+  AccessExplained,
   Agent,
   AgentList,
   Connection,
@@ -8,6 +9,7 @@ export {
   CreateGrantBody,
   CreateKeyBody,
   CreatedKey,
+  ExplainQuery,
   Grant,
   GrantList,
   Key,
@@ -16,8 +18,11 @@ export {
   PatchAgentBody,
   Removed,
   Role,
+  RotatedKey,
+  RotateKeyBody,
   Self,
 } from './access.ts'
+export { AuditEntry, AuditList, AuditVerified, ListAuditQuery } from './audit.ts'
 export { CallBody, CallList, CallRow, DryRun, ListCallsQuery } from './calls.ts'
 export { endpoints } from './endpoints.ts'
 export type { Endpoint, EndpointAccess, EndpointName } from './endpoints.ts'

@@ -43,6 +43,12 @@ export const settings = [
     meaning: 'The install secret, shared by all replicas: at least 32 bytes.',
   },
   {
+    name: 'REPERTOIRE_NEW_SECRET',
+    by: 'registry',
+    fallback: '0',
+    meaning: '1 makes this install secret the one of the installation, when the old one is lost; the audit chain begins anew.',
+  },
+  {
     name: 'REPERTOIRE_RUNNER_SOCKET',
     by: 'registry',
     fallback: 'a runner of its own',
@@ -79,6 +85,13 @@ export const settings = [
     by: 'registry',
     fallback: '1024',
     meaning: 'How much of the call log may wait on this disk for Postgres, in MiB; beyond it calls are refused.',
+  },
+  {
+    name: 'REPERTOIRE_AGENT_RATE',
+    by: 'registry',
+    fallback: '50',
+    meaning:
+      'Requests a second of one agent at one replica, twice as many after a pause; people and machines that manage have four times that.',
   },
   {
     name: 'REPERTOIRE_MOUNTS',

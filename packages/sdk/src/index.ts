@@ -3,8 +3,11 @@ export type { CallOptions, CallResult, ListOptions, RepertoireOptions } from './
 export { RepertoireError } from './repertoire-error.ts'
 export type { Answer, RequestOptions, Transport } from './transport.ts'
 export type {
+  AccessExplained,
   Affected,
   Agent,
+  AuditEntry,
+  AuditVerified,
   CallList,
   CallRow,
   Connection,
@@ -26,6 +29,7 @@ export type {
   PublishBody,
   ResolutionAt,
   ResolvedSet,
+  RotatedKey,
   Rollout,
   RolloutChanged,
   Self,

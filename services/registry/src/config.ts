@@ -20,6 +20,8 @@ export type Config = {
   readonly logLevel: string
   readonly drainMs: number
   readonly staleLimitMs: number
+  readonly agentRate: number
+  readonly mayRenewSecret: boolean
   readonly spoolMaxBytes: number
   readonly acknowledge: 'spool' | 'postgres'
   /** The whole environment, for credentials that connections name and for what the runner gets. */
@@ -71,6 +73,8 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): 
       ]),
       drainMs: integer('REPERTOIRE_DRAIN_MS', get('REPERTOIRE_DRAIN_MS') ?? '6000', { min: 0, max: 600_000 }),
       staleLimitMs: integer('REPERTOIRE_STALE_LIMIT_MS', get('REPERTOIRE_STALE_LIMIT_MS') ?? '900000', { min: 60_000, max: 86_400_000 }),
+      agentRate: integer('REPERTOIRE_AGENT_RATE', get('REPERTOIRE_AGENT_RATE') ?? '50', { min: 1, max: 1_000_000 }),
+      mayRenewSecret: choice('REPERTOIRE_NEW_SECRET', get('REPERTOIRE_NEW_SECRET') ?? '0', ['0', '1']) === '1',
       spoolMaxBytes:
         integer('REPERTOIRE_SPOOL_MAX_MB', get('REPERTOIRE_SPOOL_MAX_MB') ?? '1024', { min: 16, max: 1_048_576 }) * 1024 * 1024,
       acknowledge: choice('REPERTOIRE_LOG_ACK', get('REPERTOIRE_LOG_ACK') ?? 'spool', ['spool', 'postgres']),

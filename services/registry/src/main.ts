@@ -1,10 +1,20 @@
 import { ConfigError, readConfig } from './config.ts'
+import { makeAdminKey } from './start/write-admin-key.ts'
 import { startRegistry, StartStopped, type RunningRegistry } from './start/start-registry.ts'
 
 /** Starts the registry and ends it in order; whatever keeps it from starting is one sentence and a non-zero exit. */
 async function main(): Promise<void> {
   const { config, warnings } = readConfig(process.env, process.cwd())
   for (const warning of warnings) process.stderr.write(`repertoire: ${warning}\n`)
+  const [command, ...rest] = process.argv.slice(2)
+  if (command === 'admin-key' && rest.length === 0) {
+    process.stdout.write(`${await makeAdminKey(config)}\n`)
+    process.exit(0)
+  }
+  if (command !== undefined)
+    throw new ConfigError(
+      `${command} is nothing this can do: without a word it starts the registry, with admin-key it makes a new admin key.`,
+    )
   const now: { registry?: RunningRegistry; isStopping: boolean } = { isStopping: false }
   // Signals are heard from the first moment: a start that is cut short takes down what it had brought up.
   const stop = (signal: string): void => {

@@ -13,7 +13,10 @@ import type {
 import type {
   AgentRow,
   AuditEvent,
+  AuditPage,
+  AuditQuery,
   AuditRow,
+  AuditVerdict,
   CallCount,
   CallQuery,
   DeclaredRanges,
@@ -40,6 +43,7 @@ export type Deps = {
   /** Milliseconds since the database last confirmed that this is the newest. */
   readonly unconfirmedMs: () => number
   readonly replicas: Replicas
+  readonly keyUses: KeyUses
   readonly store: Store
   readonly calls: CallLog
   readonly shown: ShownLog
@@ -54,6 +58,8 @@ export type ServiceSettings = {
   readonly replica: string
   readonly allowUnsandboxed: boolean
   readonly installSecret: Uint8Array
+  /** Requests a second of one agent. */
+  readonly agentRate: number
   /** How long this replica answers from a catalogue that nobody confirms. */
   readonly staleLimitMs: number
 }
@@ -83,11 +89,17 @@ export type Store = {
   readonly requirementsOf: (skillKey: string, since: Date) => Promise<readonly RequirementDeclared[]>
   /** The audit events about a skill up to a time, oldest first. */
   readonly eventsOf: (skill: string, upTo: Date) => Promise<readonly AuditRow[]>
+  readonly listAudit: (query: AuditQuery) => Promise<readonly AuditPage[]>
+  /** Whether the audit log is as it was written. */
+  readonly verifyAudit: () => Promise<AuditVerdict>
   /** What an agent held at a time. */
   readonly grantsAt: (agentId: string, at: Date) => Promise<readonly GrantRecord[]>
   /** The ranges every instance of an agent had declared at a time, by instance and skill. */
   readonly declaredAt: (agentId: string, at: Date) => Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>
 }
+
+/** When keys were last used, to the minute. */
+export type KeyUses = { readonly note: (keyId: string) => void }
 
 /** The other processes that serve this catalogue. */
 export type Replicas = {
@@ -133,6 +145,9 @@ export type Transaction = {
   readonly keys: {
     readonly insert: (key: NewKey) => Promise<void>
     readonly revoke: (agentId: string, keyId: string, at: Date) => Promise<boolean>
+    readonly find: (agentId: string, keyId: string) => Promise<KeyRow | undefined>
+    /** Says which key takes the place of another, and when the other ends. */
+    readonly rotate: (change: { readonly keyId: string; readonly to: string; readonly expiresAt: Date }) => Promise<void>
   }
   readonly grants: {
     readonly insert: (grant: Omit<GrantRow, 'createdAt'> & { readonly at: Date }) => Promise<void>

@@ -39,6 +39,8 @@ export type KeyRow = {
   readonly createdAt: Date
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
+  readonly lastUsedAt: Date | null
+  readonly rotatedTo: string | null
 }
 
 /** A key about to be stored. */
@@ -156,4 +158,45 @@ export type Propagation = {
   readonly applied: readonly string[]
   readonly lagging: readonly string[]
   readonly unreachable: readonly string[]
+}
+
+/** A window of the audit log, filters, and where to go on. */
+export type AuditQuery = {
+  readonly from: Date
+  readonly to: Date
+  readonly caller: string | undefined
+  readonly action: string | undefined
+  readonly subject: string | undefined
+  readonly skill: string | undefined
+  readonly before: number | undefined
+  readonly limit: number
+}
+
+/** One event of the audit log, whole. */
+export type AuditPage = {
+  readonly seq: number
+  readonly at: Date
+  readonly caller: string
+  readonly role: string
+  readonly keyId: string | null
+  readonly action: string
+  readonly subject: string
+  readonly skill: string | null
+  readonly change: Plan | null
+  readonly reason: string | null
+  readonly before: unknown
+  readonly after: unknown
+  readonly revision: number
+  readonly previousHash: string | null
+  readonly hash: string | null
+}
+
+/** Whether the chain of the audit log holds, and where it first does not. */
+export type AuditVerdict = {
+  readonly ok: boolean
+  readonly rows: number
+  /** Events that are older than the chain, or than the install secret. */
+  readonly unverifiable: number
+  readonly last_seq: number
+  readonly first_bad: { readonly seq: number; readonly problem: string } | null
 }

@@ -98,7 +98,13 @@ describe('what bounds a call', () => {
 describe('code that came through the API', () => {
   it('503 CAGE_MISSING: is not run unless the operator says so', async () => {
     const strict = await openTestRegistry({
-      settings: { replica: 'strict', allowUnsandboxed: false, staleLimitMs: 900_000, installSecret: new Uint8Array(32) },
+      settings: {
+        replica: 'strict',
+        allowUnsandboxed: false,
+        staleLimitMs: 900_000,
+        agentRate: 1_000_000,
+        installSecret: new Uint8Array(32),
+      },
     })
     try {
       await strict.publish({ name: 'stranger' })

@@ -1,4 +1,4 @@
-import type { CreatedKey, Key } from '@repertoire/sdk'
+import type { CreatedKey, Key, RotatedKey } from '@repertoire/sdk'
 import type { Command } from 'commander'
 import { apiPath } from '../api-path.ts'
 import { withContext } from '../context.ts'
@@ -8,13 +8,16 @@ import { wholeNumber } from '../read-option.ts'
 import { layoutTable } from '../table.ts'
 
 const longestDays = 3650
+const longestOverlapHours = 720
+
+type RotateOptions = { readonly overlapHours?: number; readonly expiresInDays?: number }
 
 /** Adds `repertoire keys`. */
 export function addKeys(program: Command): void {
   const keys = program
     .command('keys')
-    .summary('make, list and revoke keys of agents')
-    .description('Makes keys for agents, lists them without their secrets, and revokes them.')
+    .summary('make, list, rotate and revoke keys of agents')
+    .description('Makes keys for agents, lists them without their secrets, rotates and revokes them.')
   keys
     .command('create')
     .description('Makes a key and prints it, this once, alone on standard output.')
@@ -49,18 +52,38 @@ export function addKeys(program: Command): void {
         print.result(list, () =>
           layoutTable(
             {
-              head: ['ID', 'KIND', 'ENDS IN', 'CREATED', 'EXPIRES', 'REVOKED'],
+              head: ['ID', 'KIND', 'ENDS IN', 'CREATED', 'LAST USED', 'EXPIRES', 'STATE'],
               rows: list.items.map((key) => [
                 key.id,
                 key.kind,
                 `…${key.tail}`,
                 day(key.created_at),
+                key.last_used_at === null ? 'never' : day(key.last_used_at),
                 key.expires_at === null ? 'never' : day(key.expires_at),
-                key.revoked_at === null ? '' : day(key.revoked_at),
+                stateOf(key),
               ]),
             },
             print.width,
           ),
+        )
+      }),
+    )
+  keys
+    .command('rotate')
+    .description('Makes a key in the place of another, which stays good for a while, and prints it, this once.')
+    .argument('<agent>', 'the agent')
+    .argument('<key-id>', 'the id of the key, as repertoire keys list shows it')
+    .option('--overlap-hours <hours>', 'how long the old one stays good; 24 unless given', wholeNumber(0, longestOverlapHours))
+    .option('--expires-in-days <days>', 'how long the new one is good; 90 days unless given', wholeNumber(1, longestDays))
+    .addHelpText('after', examples('KEY=$(repertoire keys rotate support-bot 0198c6d2-7d1e-7a3f-9d55-3f1b6a7c8d90 --quiet)'))
+    .action(
+      withContext(async ({ print, registry }, [agent, keyId]: [string, string], options: RotateOptions) => {
+        const { data } = await registry().transport.send<RotatedKey>('POST', apiPath`/v1/agents/${agent}/keys/${keyId}/rotate`, {
+          body: { overlap_hours: options.overlapHours, expires_in_days: options.expiresInDays },
+        })
+        print.result(data, () => `${data.key}\n`)
+        print.note(
+          `key ${data.id} takes the place of ${data.replaces.id}, which is good until ${data.replaces.expires_at}; it is shown this once`,
         )
       }),
     )
@@ -79,6 +102,11 @@ export function addKeys(program: Command): void {
         print.result(data, () => `key ${data.id} of ${agent} is revoked\n`)
       }),
     )
+}
+
+function stateOf(key: Key): string {
+  if (key.revoked_at !== null) return `revoked ${day(key.revoked_at)}`
+  return key.rotated_to === null ? '' : `rotated to ${key.rotated_to}`
 }
 
 function day(time: string): string {

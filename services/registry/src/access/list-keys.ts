@@ -20,6 +20,8 @@ export async function listKeys(
     created_at: row.createdAt.toISOString(),
     expires_at: row.expiresAt?.toISOString() ?? null,
     revoked_at: row.revokedAt?.toISOString() ?? null,
+    last_used_at: row.lastUsedAt?.toISOString() ?? null,
+    rotated_to: row.rotatedTo,
   }))
   return { items, next_cursor: null }
 }

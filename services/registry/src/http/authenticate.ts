@@ -1,10 +1,11 @@
 import { endpoints } from '@repertoire/contract'
-import { isSkillName, isWellFormedKey, nameKey, parseRange, Refusal, type Caller, type Snapshot } from '@repertoire/core'
+import { callerOfAgent, isSkillName, isWellFormedKey, nameKey, parseRange, Refusal, type Caller, type Snapshot } from '@repertoire/core'
 import type { MiddlewareHandler } from 'hono'
 import { createHash } from 'node:crypto'
 import type { Visit } from '../visit.ts'
 import type { Ask, DoorEnv, HttpDeps } from './door.ts'
-import { respondError } from './respond.ts'
+import { createRateLimit, type RateLimit } from './rate-limit.ts'
+import { respondError, respondUnknown } from './respond.ts'
 
 const openPaths = new Set<string>(
   Object.values(endpoints)
@@ -15,16 +16,35 @@ const maxHeaderValue = 256
 
 /** The one door: makes a visit out of a request or answers 401, on every path but those that need no key. */
 export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
+  const { agentRate } = deps.settings
+  const agents = createRateLimit({ perSecond: agentRate, burst: agentRate * 2 }, 'Too many requests of this agent')
+  const managers = createRateLimit({ perSecond: agentRate * 4, burst: agentRate * 8 }, 'Too many requests of this caller')
+  const strangers = createRateLimit({ perSecond: agentRate, burst: agentRate * 2 }, 'Too many requests without a valid key')
+  const limitOf = (role: string): RateLimit => (role === 'agent' ? agents : managers)
+  // Whoever tries keys is slowed down by address; who sits behind the same address with a good key is not.
+  const answerUnknown = (c: Ask, refusal: Refusal): Response => {
+    try {
+      strangers.take(addressOf(c), performance.now())
+      return respondUnknown(refusal)
+    } catch (error) {
+      return respondError(c, error)
+    }
+  }
   return async (c, next) => {
     c.set('deps', deps)
     c.set('requestId', deps.ids.next())
     if (openPaths.has(c.req.path)) return next()
     try {
-      c.set('visit', visitOf(c, deps))
+      const visit = visitOf(c, deps)
+      c.set('visit', visit)
+      if (!stepsBack(c)) limitOf(visit.caller.role).take(visit.caller.id, performance.now())
     } catch (error) {
-      return respondError(c, error)
+      return error instanceof Refusal && error.code === 'UNAUTHENTICATED' ? answerUnknown(c, error) : respondError(c, error)
     }
-    return next()
+    await next()
+    const ending = endingOf(c, deps)
+    if (ending !== undefined) c.res.headers.set('repertoire-key-warning', ending)
+    return undefined
   }
 }
 
@@ -36,7 +56,9 @@ function visitOf(c: Ask, deps: HttpDeps): Visit {
       headers: { 'Retry-After': '5' },
     })
   const snapshot = deps.snapshot()
-  const caller = callerOf(c.req.header('authorization'), snapshot, deps.clock.now().getTime())
+  const { caller, hash } = callerOf(c.req.header('authorization'), snapshot, deps.clock.now().getTime())
+  c.set('keyHash', hash)
+  if (caller.keyId !== null) deps.keyUses.note(caller.keyId)
   // Rights of a user that nobody can verify must not be passed over in silence.
   if (c.req.header('repertoire-on-behalf-of') !== undefined) {
     throw new Refusal('UNAUTHENTICATED', 'No issuer is configured that could vouch for Repertoire-On-Behalf-Of.', {
@@ -58,10 +80,33 @@ function visitOf(c: Ask, deps: HttpDeps): Visit {
   }
 }
 
-function callerOf(header: string | undefined, snapshot: Snapshot, nowMs: number): Caller {
+// Taking something away is never slowed down.
+function stepsBack(c: Ask): boolean {
+  return (c.req.method === 'POST' && /\/(rollback|pause|block|revert)$/.test(c.req.path)) || c.req.method === 'DELETE'
+}
+
+function addressOf(c: Ask): string {
+  const incoming = (c.env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined)?.incoming
+  return incoming?.socket?.remoteAddress ?? 'unknown'
+}
+
+// A key that was rotated, or that ends within the week, says so with every answer, in time for somebody to act.
+function endingOf(c: Ask, deps: HttpDeps): string | undefined {
+  const hash = c.get('keyHash')
+  const key = hash === undefined ? undefined : deps.snapshot().keys.get(hash)
+  if (key === undefined || key.expiresAt === null) return undefined
+  const at = new Date(key.expiresAt).toISOString()
+  if (key.rotated) return `this key was rotated and ends at ${at}: use the new one`
+  return key.expiresAt - deps.clock.now().getTime() < weekMs ? `this key ends at ${at}: rotate it` : undefined
+}
+
+const weekMs = 7 * 86_400_000
+
+function callerOf(header: string | undefined, snapshot: Snapshot, nowMs: number): { readonly caller: Caller; readonly hash: string } {
   const key = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1]
   if (key === undefined || !isWellFormedKey(key)) throw unauthenticated()
-  const record = snapshot.keys.get(createHash('sha256').update(key).digest('hex'))
+  const hash = createHash('sha256').update(key).digest('hex')
+  const record = snapshot.keys.get(hash)
   const agent = record === undefined ? undefined : snapshot.agents.get(record.agentId)
   if (
     record === undefined ||
@@ -71,15 +116,7 @@ function callerOf(header: string | undefined, snapshot: Snapshot, nowMs: number)
     (record.expiresAt !== null && record.expiresAt <= nowMs)
   )
     throw unauthenticated()
-  return {
-    id: agent.id,
-    role: agent.role,
-    team: agent.team,
-    tenant: agent.tenant,
-    domains: agent.domains,
-    keyId: record.id,
-    grants: agent.grants,
-  }
+  return { caller: callerOfAgent(agent, record.id), hash }
 }
 
 // One sentence for all of them, so that nobody learns which keys exist.

@@ -3,7 +3,7 @@ import type { Deps } from '../ports.ts'
 import type { Visit } from '../visit.ts'
 
 /** What the door leaves for the rooms behind it: the request's id, and who asks; undefined on routes that need no key. */
-export type DoorVariables = { requestId: string; visit: Visit | undefined; deps: HttpDeps }
+export type DoorVariables = { requestId: string; visit: Visit | undefined; deps: HttpDeps; keyHash: string | undefined }
 
 /** The environment every route sees. */
 export type DoorEnv = { Variables: DoorVariables }

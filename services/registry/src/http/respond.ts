@@ -42,6 +42,15 @@ export function respondCall(c: Ask, answer: CallAnswer): Response {
   return new Response(JSON.stringify({ ok: false, data: null, error, meta }), { headers })
 }
 
+/** The one answer to whoever is not known, whatever the reason: no two of them differ by a byte. */
+export function respondUnknown(refusal: Refusal): Response {
+  const meta = { request_id: '', revision: 0, warnings: [] }
+  return new Response(JSON.stringify({ ok: false, data: null, error: errorOf(refusal), meta }), {
+    status: errorCatalogue[refusal.code].status,
+    headers: { ...json, 'cache-control': 'private, no-cache', ...refusal.headers },
+  })
+}
+
 /** Turns whatever was thrown into an envelope: a refusal with its code, anything else as a fault of ours without detail. */
 export function respondError(c: Ask, thrown: unknown): Response {
   const meta = metaOf(c, {})

@@ -4,7 +4,9 @@ import { makeFirstAdmin } from '../access/make-first-admin.ts'
 import { seedSkills, type SeedReport } from '../catalogue/seed-skills.ts'
 import type { Config } from '../config.ts'
 import type { Deps } from '../ports.ts'
+import type { Database } from '../store/connect.ts'
 import { isDatabaseAway } from '../store/database-error.ts'
+import { requireInstallSecret } from '../store/install-secret.ts'
 import { migrate } from '../store/migrate.ts'
 import type { SnapshotFeed } from '../store/snapshot-feed.ts'
 import { writeAdminKey } from './admin-key-file.ts'
@@ -15,6 +17,7 @@ export type BringUp = {
   readonly config: Config
   readonly url: string
   readonly deps: Deps
+  readonly database: Database
   readonly feed: SnapshotFeed
   readonly logger: Logger
   readonly checkpoint: () => void
@@ -25,10 +28,11 @@ export type BringUp = {
 export type BroughtUp = { readonly madeKey: boolean; readonly seeded: readonly SeedReport[] }
 
 /** Migrates, reads the catalogue, and does the first-start work; one replica at a time. */
-export async function bringUp({ config, url, deps, feed, logger, checkpoint, connectDeadlineMs }: BringUp): Promise<BroughtUp> {
+export async function bringUp({ config, url, deps, database, feed, logger, checkpoint, connectDeadlineMs }: BringUp): Promise<BroughtUp> {
   return migrate(
     url,
     async () => {
+      await requireInstallSecret(database.db, deps.settings.installSecret, { at: deps.clock.now(), mayRenew: config.mayRenewSecret })
       await feed.start()
       const madeKey = await makeFirstAdmin(deps, (key) => writeAdminKey(config.adminKeyFile, key))
       checkpoint()

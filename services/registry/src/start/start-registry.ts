@@ -17,6 +17,8 @@ import type { Clock, Deps } from '../ports.ts'
 import { startEmbeddedPostgres } from '../postgres/embedded.ts'
 import { openDatabase } from '../store/connect.ts'
 import { createGate } from '../store/gate.ts'
+import { createKeyUses } from '../store/keys.ts'
+import { keepHead } from '../store/kept-head.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Confirmed } from '../store/snapshot-feed.ts'
 import { startAutomation } from './automation.ts'
@@ -82,7 +84,11 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   const catalogue = await openCatalogue(config, { database, gate: gates.urgent, logger })
   undo.add('catalogue', catalogue.stop)
   const { feed, heartbeat, saved } = catalogue
-  const store = openStore(database, gates, feed)
+  const head = keepHead(config.dataDir, (error) => logger.warn({ err: error }, 'the end of the audit log could not be kept'))
+  undo.add('audit head', head.stop)
+  const store = openStore(database, { feed, gates, secret: installSecret, head })
+  const keyUses = createKeyUses(database.db, gates.general)
+  undo.add('key uses', keyUses.stop)
   const calls = await openCallLog({
     database,
     gate: gates.general,
@@ -105,10 +111,12 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       allowUnsandboxed: config.allowUnsandboxed,
       installSecret,
       staleLimitMs: config.staleLimitMs,
+      agentRate: config.agentRate,
     },
     snapshot: feed.current,
     unconfirmedMs: feed.ageMs,
     replicas: heartbeat,
+    keyUses,
     store,
     calls,
     shown,
@@ -119,7 +127,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   }
   checkpoint()
   const boot = await upOrAway(
-    { config, url, deps, feed, logger, checkpoint, ...(saved === undefined ? {} : { connectDeadlineMs: 3000 }) },
+    { config, url, deps, database, feed, logger, checkpoint, ...(saved === undefined ? {} : { connectDeadlineMs: 3000 }) },
     saved,
   )
   undo.add('attempts to reach the database', async () => boot.giveUp())

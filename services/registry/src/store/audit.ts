@@ -1,5 +1,6 @@
+import { and, desc, eq, gt, sql } from 'drizzle-orm'
 import type { Transaction } from '../ports.ts'
-import { and, desc, eq, gt } from 'drizzle-orm'
+import { linkOf } from './audit-chain.ts'
 import type { DrizzleTx } from './connect.ts'
 import { auditEvents } from './tables/installation.ts'
 
@@ -14,24 +15,47 @@ export const auditRow = {
   revision: auditEvents.revision,
 }
 
-/** The audit log inside a transaction: the event is there exactly when the change is. */
-export function auditIn(tx: DrizzleTx, revision: () => Promise<number>): Transaction['audit'] {
+/** Where the chain ended when an event was appended. */
+export type AuditHead = { readonly seq: number; readonly hash: string }
+
+/** What the audit log of a transaction works with. */
+export type AuditTools = {
+  readonly revision: () => Promise<number>
+  readonly secret: Uint8Array
+  readonly appended: (head: AuditHead) => void
+}
+
+const chainLock = 0x52415544
+
+/** The audit log inside a transaction: the event is there exactly when the change is, and the next link of the chain. */
+export function auditIn(tx: DrizzleTx, { revision, secret, appended }: AuditTools): Transaction['audit'] {
   return {
     append: async ({ caller, action, subject, skill, change, reason, before, after, at }) => {
-      await tx.insert(auditEvents).values({
+      // The revision is taken first, whatever else is written: lock order is skill, revision, audit head.
+      const atRevision = await revision()
+      await tx.execute(sql`select pg_advisory_xact_lock(${chainLock})`)
+      const [last] = await tx.select({ hash: auditEvents.hash }).from(auditEvents).orderBy(desc(auditEvents.seq)).limit(1)
+      const event = {
         at,
         action,
         subject,
         skill: skill ?? null,
-        change: change ?? null,
+        change: plain(change),
         caller: caller.id,
         role: caller.role,
         keyId: caller.keyId,
         reason: reason ?? null,
-        before: before ?? null,
-        after: after ?? null,
-        revision: await revision(),
-      })
+        before: plain(before),
+        after: plain(after),
+        revision: atRevision,
+      }
+      const previousHash = last?.hash ?? null
+      const hash = linkOf(secret, previousHash, event)
+      const [row] = await tx
+        .insert(auditEvents)
+        .values({ ...event, previousHash, hash })
+        .returning({ seq: auditEvents.seq })
+      if (row !== undefined) appended({ seq: row.seq, hash })
     },
     lastAbout: async (skill, after) =>
       (
@@ -43,4 +67,9 @@ export function auditIn(tx: DrizzleTx, revision: () => Promise<number>): Transac
           .limit(1)
       )[0],
   }
+}
+
+// As the database will give it back: what JSON leaves out is left out of the link as well.
+function plain<T>(value: T | undefined): T | null {
+  return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as T)
 }

@@ -1,8 +1,21 @@
-import { and, asc, eq, isNull } from 'drizzle-orm'
-import type { Transaction } from '../ports.ts'
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import type { KeyUses, Transaction } from '../ports.ts'
 import type { KeyRow } from '../stored.ts'
 import type { Drizzle, DrizzleTx } from './connect.ts'
+import type { Gate } from './gate.ts'
 import { keys } from './tables/access.ts'
+
+const columns = {
+  id: keys.id,
+  agentId: keys.agentId,
+  kind: keys.kind,
+  tail: keys.tail,
+  createdAt: keys.createdAt,
+  expiresAt: keys.expiresAt,
+  revokedAt: keys.revokedAt,
+  lastUsedAt: keys.lastUsedAt,
+  rotatedTo: keys.rotatedTo,
+}
 
 /** Keys inside a transaction. */
 export function keysIn(tx: DrizzleTx, revision: () => Promise<number>): Transaction['keys'] {
@@ -18,23 +31,51 @@ export function keysIn(tx: DrizzleTx, revision: () => Promise<number>): Transact
         .returning({ id: keys.id })
       return revoked.length === 1
     },
+    find: async (agentId, keyId) =>
+      (
+        await tx
+          .select(columns)
+          .from(keys)
+          .where(and(eq(keys.agentId, agentId), eq(keys.id, keyId)))
+      )[0],
+    rotate: async ({ keyId, to, expiresAt }) => {
+      await tx
+        .update(keys)
+        .set({ rotatedTo: to, expiresAt, revision: await revision() })
+        .where(eq(keys.id, keyId))
+    },
   }
 }
 
 /** The keys of an agent, oldest first. */
 export function listKeys(db: Drizzle, agentId: string): Promise<KeyRow[]> {
-  return db
-    .select({
-      id: keys.id,
-      agentId: keys.agentId,
-      kind: keys.kind,
-      tail: keys.tail,
-      createdAt: keys.createdAt,
-      expiresAt: keys.expiresAt,
-      revokedAt: keys.revokedAt,
-    })
-    .from(keys)
-    .where(eq(keys.agentId, agentId))
-    .orderBy(asc(keys.id))
-    .limit(1000)
+  return db.select(columns).from(keys).where(eq(keys.agentId, agentId)).orderBy(asc(keys.id)).limit(1000)
+}
+
+const everyMs = 60_000
+
+/** Notes which keys are used, and writes it down at most once a minute for each; a use that is not written is no loss. */
+export function createKeyUses(db: Drizzle, gate: Gate): KeyUses & { readonly stop: () => Promise<void> } {
+  let used = new Set<string>()
+  const write = async (): Promise<void> => {
+    const ids = [...used]
+    used = new Set()
+    if (ids.length === 0) return
+    const written = gate.run(() =>
+      db
+        .update(keys)
+        .set({ lastUsedAt: sql`now()` })
+        .where(inArray(keys.id, ids)),
+    )
+    await written.catch(() => undefined)
+  }
+  const timer = setInterval(() => void write(), everyMs)
+  timer.unref()
+  return {
+    note: (keyId) => void used.add(keyId),
+    stop: async () => {
+      clearInterval(timer)
+      await write()
+    },
+  }
 }

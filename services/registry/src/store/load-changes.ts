@@ -48,6 +48,7 @@ export async function loadChanges(db: Drizzle, held: Pick<Snapshot, 'installId' 
           hash: row.hash,
           expiresAt: row.expiresAt?.getTime() ?? null,
           revoked: row.revokedAt !== null,
+          rotated: row.rotatedTo !== null,
         })),
         grants: (await tx.select().from(grants).where(gt(grants.revision, since))).map((row) => ({
           id: row.id,

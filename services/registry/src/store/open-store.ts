@@ -4,6 +4,8 @@ import { listAgents } from './agents.ts'
 import type { Database } from './connect.ts'
 import type { Gate } from './gate.ts'
 import { listGrants } from './grants.ts'
+import type { AuditHead } from './audit.ts'
+import { listAudit, verifyAudit } from './audit-reading.ts'
 import { declaredAt, eventsOf, grantsAt, requirementsOf } from './history.ts'
 import { listKeys } from './keys.ts'
 import { findRollout, listRollouts, saltOf } from './rollouts.ts'
@@ -11,16 +13,26 @@ import type { SnapshotFeed } from './snapshot-feed.ts'
 import { blobs, versionFiles } from './tables/catalogue.ts'
 import { runTransaction } from './transaction.ts'
 
+const verifyDeadlineMs = 60_000
+
 /** The two ways to the database: the one everything takes, and the one that stepping back has for itself. */
 export type Gates = { readonly general: Gate; readonly urgent: Gate }
 
+/** Where the end of the audit chain is kept beside the database. */
+export type KeptHead = { readonly note: (head: AuditHead) => void; readonly read: () => Promise<AuditHead | undefined> }
+
+/** What a store works with. */
+export type StoreTools = { readonly feed: SnapshotFeed; readonly gates: Gates; readonly secret: Uint8Array; readonly head: KeptHead }
+
 /** The store over one database; every piece of work passes a gate. */
-export function openStore({ db, reserved }: Database, { general, urgent }: Gates, feed: SnapshotFeed): Store {
+export function openStore({ db, reserved }: Database, { feed, gates: { general, urgent }, secret, head }: StoreTools): Store {
   return {
     transaction: async (work, { isUrgent = false } = {}) => {
-      const { result, revision } = isUrgent
-        ? await urgent.run(() => runTransaction(reserved, work))
-        : await general.run(() => runTransaction(db, work))
+      const committed = isUrgent
+        ? await urgent.run(() => runTransaction(reserved, secret, work))
+        : await general.run(() => runTransaction(db, secret, work))
+      const { result, revision } = committed
+      if (committed.head !== undefined) head.note(committed.head)
       if (revision !== undefined) await feed.reach(revision)
       return result
     },
@@ -51,6 +63,11 @@ export function openStore({ db, reserved }: Database, { general, urgent }: Gates
     listRollouts: (query) => general.run(() => listRollouts(db, query)),
     requirementsOf: (skillKey, since) => general.run(() => requirementsOf(db, skillKey, since)),
     eventsOf: (skill, upTo) => general.run(() => eventsOf(db, skill, upTo)),
+    listAudit: (query) => general.run(() => listAudit(db, query)),
+    verifyAudit: async () => {
+      const kept = await head.read()
+      return general.run(() => verifyAudit(db, secret, kept), verifyDeadlineMs)
+    },
     grantsAt: (agentId, at) => general.run(() => grantsAt(db, agentId, at)),
     declaredAt: (agentId, at) => general.run(() => declaredAt(db, agentId, at)),
   }

@@ -1,11 +1,12 @@
 import { applyChanges, emptySnapshot, parseExact, type Changes, type Snapshot, type VersionRecord } from '@repertoire/core'
 import { createHash } from 'node:crypto'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from './replace-file.ts'
 import type { Confirmed } from './snapshot-feed.ts'
 
 // Another shape of the records is another format: what an older release saved is then not read, and soon replaced.
-const format = 1
+const format = 2
 const chunkBytes = 256 * 1024
 
 type Saved = Omit<Changes, 'versions' | 'skills'> & {
@@ -98,21 +99,6 @@ function assemble(header: Header, lines: readonly string[]): Snapshot {
     requirements: parts.flatMap((part) => part.requirements ?? []),
     connections: parts.flatMap((part) => part.connections ?? []),
   })
-}
-
-/** Puts a file in the place of another, on the disk before its name is: a crash leaves the old one or the new one. */
-async function replaceFile(folder: string, name: string, fill: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
-  const fresh = join(folder, `${name}.new`)
-  const file = await open(fresh, 'w', 0o600)
-  try {
-    await fill((text) => file.appendFile(text))
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(fresh, join(folder, name))
-  const directory = await open(folder, 'r')
-  await directory.sync().finally(() => directory.close())
 }
 
 function readJson(text: string): unknown {

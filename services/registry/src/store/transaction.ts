@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../ports.ts'
 import { agentsIn } from './agents.ts'
-import { auditIn } from './audit.ts'
+import { auditIn, type AuditHead } from './audit.ts'
 import type { Drizzle, DrizzleTx } from './connect.ts'
 import { connectionsIn } from './connections.ts'
 import { grantsIn } from './grants.ts'
@@ -17,10 +17,11 @@ import { versionsIn } from './versions.ts'
 export const revisionChannel = 'repertoire_revision'
 
 /** What a transaction answered, and the revision it made; undefined when it changed nothing. */
-export type Committed<T> = { readonly result: T; readonly revision: number | undefined }
+export type Committed<T> = { readonly result: T; readonly revision: number | undefined; readonly head: AuditHead | undefined }
 
 /** Runs a transaction. Its revision is taken from the one row when first asked for, so that order is commit order. */
-export async function runTransaction<T>(db: Drizzle, work: (tx: Transaction) => Promise<T>): Promise<Committed<T>> {
+export async function runTransaction<T>(db: Drizzle, secret: Uint8Array, work: (tx: Transaction) => Promise<T>): Promise<Committed<T>> {
+  let head: AuditHead | undefined
   let revision: number | undefined
   const result = await db.transaction(async (tx) => {
     const takeRevision = async (): Promise<number> => {
@@ -38,10 +39,10 @@ export async function runTransaction<T>(db: Drizzle, work: (tx: Transaction) => 
       grants: grantsIn(tx, takeRevision),
       requirements: requirementsIn(tx, takeRevision),
       connections: connectionsIn(tx, takeRevision),
-      audit: auditIn(tx, takeRevision),
+      audit: auditIn(tx, { revision: takeRevision, secret, appended: (appended) => void (head = appended) }),
     })
   })
-  return { result, revision }
+  return { result, revision, head }
 }
 
 async function nextRevision(tx: DrizzleTx): Promise<number> {

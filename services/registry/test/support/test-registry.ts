@@ -16,6 +16,8 @@ import { openShownLog } from '../../src/log/shown-log.ts'
 import type { Execution, ExecutorResult } from '../../src/ports.ts'
 import { openDatabase } from '../../src/store/connect.ts'
 import { createGate } from '../../src/store/gate.ts'
+import { createKeyUses } from '../../src/store/keys.ts'
+import { keepHead } from '../../src/store/kept-head.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { createHeartbeat } from '../../src/store/heartbeat.ts'
 import { createSnapshotFeed } from '../../src/store/snapshot-feed.ts'
@@ -58,6 +60,7 @@ export async function openTestRegistry(
   const ids = createIds(clock)
   const gates = { general: createGate(256), urgent: createGate(64) }
   const bugs: unknown[] = []
+  const folder = await mkdtemp(join(tmpdir(), 'repertoire-spool-'))
   const heartbeat = createHeartbeat({ database, gate: gates.urgent, replica: 'test', onError: () => undefined })
   const feed = createSnapshotFeed({
     database,
@@ -67,9 +70,11 @@ export async function openTestRegistry(
   })
   feed.onConfirmed(({ snapshot }) => heartbeat.applied(snapshot.revision))
   await feed.start()
-  const store = openStore(database, gates, feed)
+  const installSecret = createHash('sha256').update('test').digest()
+  const head = keepHead(folder, (error) => void bugs.push(error))
+  const store = openStore(database, { feed, gates, secret: installSecret, head })
+  const keyUses = createKeyUses(database.db, gates.general)
   const logger = pino({ level: 'silent' })
-  const folder = await mkdtemp(join(tmpdir(), 'repertoire-spool-'))
   const calls = await openCallLog({
     database,
     gate: gates.general,
@@ -92,12 +97,14 @@ export async function openTestRegistry(
     settings: {
       replica: 'test',
       allowUnsandboxed: true,
-      installSecret: createHash('sha256').update('test').digest(),
+      installSecret,
       staleLimitMs: 900_000,
+      agentRate: 1_000_000,
     },
     snapshot: feed.current,
     unconfirmedMs: () => 0,
     replicas: heartbeat,
+    keyUses,
     store,
     calls,
     shown,
@@ -122,6 +129,8 @@ export async function openTestRegistry(
     advance: (ms) => void (offsetMs += ms),
     close: async () => {
       await calls.close()
+      await keyUses.stop()
+      await head.stop()
       await rm(folder, { recursive: true, force: true })
       await shown.stop()
       await feed.stop()

@@ -3,12 +3,16 @@ import { changeAgent } from '../../access/change-agent.ts'
 import { createAgent } from '../../access/create-agent.ts'
 import { createGrant } from '../../access/create-grant.ts'
 import { createKey } from '../../access/create-key.ts'
+import { explainAccess } from '../../access/explain-access.ts'
 import { listAgents } from '../../access/list-agents.ts'
 import { listGrants } from '../../access/list-grants.ts'
 import { listKeys } from '../../access/list-keys.ts'
 import { removeGrant } from '../../access/remove-grant.ts'
 import { revokeKey } from '../../access/revoke-key.ts'
+import { rotateKey } from '../../access/rotate-key.ts'
 import { showSelf } from '../../access/show-self.ts'
+import { listAudit } from '../../audit/list-audit.ts'
+import { verifyAudit } from '../../audit/verify-audit.ts'
 import { createConnection } from '../../connections/create-connection.ts'
 import { listConnections } from '../../connections/list-connections.ts'
 import { removeConnection } from '../../connections/remove-connection.ts'
@@ -32,6 +36,15 @@ export const accessRoutes: readonly Route[] = [
   route(endpoints.revokeKey, async ({ c, deps, visit, param }) =>
     respond(c, await revokeKey(deps, visit.caller, { agentId: param('id'), keyId: param('key') })),
   ),
+  route(endpoints.rotateKey, async ({ c, deps, visit, body, param }) => {
+    const input = {
+      agentId: param('id'),
+      keyId: param('key'),
+      overlapHours: body.overlap_hours,
+      expiresInDays: body.expires_in_days,
+    }
+    return respond(c, await rotateKey(deps, visit.caller, input), { status: 201 })
+  }),
   route(endpoints.createGrant, async ({ c, deps, visit, body, param }) =>
     respond(c, await createGrant(deps, visit.caller, { agentId: param('id'), ...body }), { status: 201 }),
   ),
@@ -41,6 +54,11 @@ export const accessRoutes: readonly Route[] = [
   route(endpoints.removeGrant, async ({ c, deps, visit, param }) =>
     respond(c, await removeGrant(deps, visit.caller, { agentId: param('id'), grantId: param('grant') })),
   ),
+  route(endpoints.explainAccess, async ({ c, deps, visit, query, param }) =>
+    respond(c, await explainAccess(deps, visit.caller, { agentId: param('id'), skill: query.skill, range: query.range })),
+  ),
+  route(endpoints.listAudit, async ({ c, deps, visit, query }) => respond(c, await listAudit(deps, visit.caller, query))),
+  route(endpoints.verifyAudit, async ({ c, deps, visit }) => respond(c, await verifyAudit(deps, visit.caller))),
   route(endpoints.createConnection, async ({ c, deps, visit, body }) =>
     respond(c, await createConnection(deps, visit.caller, body), { status: 201 }),
   ),

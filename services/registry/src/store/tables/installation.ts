@@ -11,6 +11,8 @@ export const installation = pgTable(
     installId: uuid('install_id').notNull(),
     epoch: integer('epoch').notNull(),
     revision: bigint('revision', { mode: 'number' }).notNull(),
+    /** What proves that a replica has the install secret, without giving it away. */
+    secretCheck: text('secret_check'),
     createdAt: moment('created_at').notNull(),
   },
   (table) => [check('installation_one_row', sql`${table.one} = 1`)],
