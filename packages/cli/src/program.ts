@@ -26,6 +26,7 @@ import { addRevoke } from './commands/revoke.ts'
 import { addRollback } from './commands/rollback.ts'
 import { addSelf } from './commands/self.ts'
 import { addShow } from './commands/show.ts'
+import { addTransfer } from './commands/transfer.ts'
 import { addUnyank } from './commands/unyank.ts'
 import { addWithdraw } from './commands/withdraw.ts'
 import { contextOf } from './context.ts'
@@ -38,7 +39,7 @@ const additions = {
   'For authors:': [addCheck, addPublish, addImport],
   'Who gets which version:': [addRelease, addCanary, addPromote, addRollback, addRevert, addDeprecate, addWithdraw, addUnyank],
   'Looking and calling:': [addList, addShow, addResolve, addDependents, addCall, addCalls, addSelf],
-  'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addConnections, addExplain, addAudit, addAdminKey],
+  'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addConnections, addTransfer, addExplain, addAudit, addAdminKey],
 }
 
 /** The whole command line: every command, the options they share, and how it speaks when it is misused. */

@@ -43,6 +43,7 @@ describe('the help', () => {
       'grants',
       'revoke',
       'connections',
+      'transfer',
       'explain',
       'audit',
       'admin-key',

@@ -64,6 +64,7 @@ export const CallRow = z.object({
   input_sha256: z.string().nullable(),
   input: z.unknown(),
   output: z.unknown(),
+  payload_withheld: z.boolean().describe('whether input and output are kept from this reader, who lacks payload:read'),
   truncated: z.boolean(),
   intent: z.string().nullable(),
   replay_of: z.string().nullable(),

@@ -85,8 +85,17 @@ export const endpoints = {
     access: 'operator',
     summary: 'Makes a candidate released, and its line serve it when it is the newest.',
     query: rollouts.CommandQuery,
-    body: skills.ReasonBody,
+    body: rollouts.PromoteBody,
     data: lineAnswer,
+  },
+  transferSkill: {
+    method: 'POST',
+    path: '/v1/skills/{name}/transfer',
+    access: 'admin',
+    summary: 'Gives a skill to another team, whose publishers may publish it from then on.',
+    query: none,
+    body: skills.TransferBody,
+    data: skills.Transferred,
   },
   deprecateVersion: {
     method: 'POST',
@@ -191,7 +200,7 @@ export const endpoints = {
     access: 'operator',
     summary: 'Makes the candidate what its line serves, for everybody, at once.',
     query: rollouts.CommandQuery,
-    body: skills.ReasonBody,
+    body: rollouts.PromoteBody,
     data: rolloutAnswer,
   },
   rollBackRollout: {

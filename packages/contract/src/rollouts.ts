@@ -53,6 +53,9 @@ export const StartRolloutBody = z
   })
 export type StartRolloutBody = z.output<typeof StartRolloutBody>
 
+/** The body of promote and release: why, and the permission tags that they may add to what the line needs. */
+export const PromoteBody = z.strictObject({ reason: Reason, accept_tags: z.array(z.string().min(1).max(255)).max(64).default([]) })
+
 /** The body of set-percent. */
 export const SetPercentBody = z.strictObject({ percent: Percent, reason: Reason })
 

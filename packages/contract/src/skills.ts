@@ -204,5 +204,17 @@ export const Published = z.object({
 })
 export type Published = z.infer<typeof Published>
 
+/** The body of a transfer: the team that owns the skill from now on, or nobody's. */
+export const TransferBody = z.strictObject({ team: z.string().min(1).max(64).nullable(), reason: z.string().trim().min(8).max(1000) })
+
+/** What a transfer answers. */
+export const Transferred = z.object({
+  name: z.string(),
+  team: z.string().nullable(),
+  previous_team: z.string().nullable(),
+  changed: z.boolean(),
+})
+export type Transferred = z.infer<typeof Transferred>
+
 /** The body of an operator's command: why it is given. */
 export const ReasonBody = z.strictObject({ reason: z.string().trim().min(8).max(1000) })

@@ -113,6 +113,7 @@ export type Transaction = {
   readonly skills: {
     /** Takes the one writer's place for a skill, whether or not it exists. */
     readonly lock: (key: string) => Promise<LockedSkill | undefined>
+    readonly setTeam: (id: string, team: string | null) => Promise<void>
     readonly lookAlikes: (lookAlikeKey: string) => Promise<readonly string[]>
     readonly insert: (skill: {
       readonly id: string

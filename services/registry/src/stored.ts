@@ -97,7 +97,7 @@ export type ShownEvent = {
 }
 
 /** A row about to be logged; payloads are the exact bytes. */
-export type NewCallRow = Omit<CallRow, 'input' | 'output' | 'ts'> & {
+export type NewCallRow = Omit<CallRow, 'input' | 'output' | 'ts' | 'payload_withheld'> & {
   readonly ts: Date
   readonly input: Uint8Array | null
   readonly output: Uint8Array | null

@@ -393,7 +393,14 @@ describe('?dry_run=true', () => {
     await registry.send('POST', '/v1/skills/preview/calls', { key: keys.get('agent-3') ?? '', body: { range: '~1.0', arguments: {} } })
     await registry.send('POST', '/v1/skills/preview/calls', { key: keys.get('vip') ?? '', body: { arguments: {} } })
     const before = (await registry.send('GET', '/v1/skills/preview/versions')).headers.get('etag')
-    const reply = await post('skills/preview/versions/1.1.0/release', {}, { query: '?dry_run=true', match: null })
+    const unnamed = await post('skills/preview/versions/1.1.0/release', {}, { query: '?dry_run=true', match: null })
+    expect([unnamed.status, unnamed.body.error?.code, unnamed.body.error?.message]).toEqual([
+      409,
+      'ILLEGAL_TRANSITION',
+      'preview 1.1.0 needs orders, which 1.0.0 does not: agents without it would be denied.',
+    ])
+    const named = { accept_tags: ['orders'] }
+    const reply = await post('skills/preview/versions/1.1.0/release', named, { query: '?dry_run=true', match: null })
     const { would_move: move, would_be_denied: denied, unreachable, exact_pins_not_moved: pins } = reply.body.data
     const say = (entries: Data[]): string[] =>
       entries.map((entry) => `${entry.agent} ${entry.range} ${entry.from} ${entry.to} ${entry.calls_7d}`).sort()
@@ -434,9 +441,10 @@ describe('?dry_run=true', () => {
   it('refuses what the command itself would refuse', async () => {
     const promoted = (await registry.send('GET', '/v1/rollouts?skill=overtaken')).body.data.items[0]
     expect((await post(`rollouts/${promoted.id}/promote`, {}, { query: '?dry_run=true' })).body.error?.code).toBe('ILLEGAL_TRANSITION')
-    expect((await post('skills/preview/versions/1.1.0/release', {}, { query: '?dry_run=true', match: '"1.x"' })).body.error?.code).toBe(
-      'REVISION_MISMATCH',
-    )
+    expect(
+      (await post('skills/preview/versions/1.1.0/release', { accept_tags: ['orders'] }, { query: '?dry_run=true', match: '"1.x"' })).body
+        .error?.code,
+    ).toBe('REVISION_MISMATCH')
   })
   it('no fault of ours came up in all of this', () => expect(registry.bugs).toEqual([]))
 })

@@ -3,6 +3,7 @@ import { addCommandOptions, urgentWait, type CommandOptions } from '../command-o
 import { withContext } from '../context.ts'
 import { examples } from '../examples.ts'
 import { rolloutArgument } from '../find-rollout.ts'
+import { collect } from '../read-option.ts'
 import { commandRollout } from '../rollout-command.ts'
 
 /** Adds `repertoire promote`. */
@@ -13,6 +14,7 @@ export function addPromote(program: Command): void {
     .description('Makes the candidate of a rollout what its line serves, for everybody, at once. A rollback takes that back.')
     .argument('<rollout>', rolloutArgument)
   addCommandOptions(command, urgentWait)
+    .option('--accept-tag <tag>', 'a permission tag the version needs and its line did not; once for each', collect)
     .addHelpText(
       'after',
       examples(
@@ -21,8 +23,9 @@ export function addPromote(program: Command): void {
       ),
     )
     .action(
-      withContext((context, [rollout]: [string], options: CommandOptions) =>
-        commandRollout(context, { rollout, verb: 'promote', what: 'promote', mayHaveEnded: true }, options),
-      ),
+      withContext((context, [rollout]: [string], options: CommandOptions & { readonly acceptTag?: readonly string[] }) => {
+        const body = { accept_tags: options.acceptTag }
+        return commandRollout(context, { rollout, verb: 'promote', what: 'promote', body, mayHaveEnded: true }, options)
+      }),
     )
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addCommandOptions, type CommandOptions } from '../command-options.ts'
 import { withContext } from '../context.ts'
 import { examples } from '../examples.ts'
+import { collect } from '../read-option.ts'
 import { commandVersion } from '../version-command.ts'
 
 /** Adds `repertoire release`. */
@@ -13,6 +14,7 @@ export function addRelease(program: Command): void {
     .argument('<name>', 'the skill')
     .argument('<version>', 'the exact version')
   addCommandOptions(command)
+    .option('--accept-tag <tag>', 'a permission tag the version needs and its line did not; once for each', collect)
     .addHelpText(
       'after',
       examples(
@@ -21,8 +23,8 @@ export function addRelease(program: Command): void {
       ),
     )
     .action(
-      withContext((context, [name, version]: [string, string], options: CommandOptions) =>
-        commandVersion(context, { name, version, verb: 'release' }, options),
+      withContext((context, [name, version]: [string, string], options: CommandOptions & { readonly acceptTag?: readonly string[] }) =>
+        commandVersion(context, { name, version, verb: 'release', body: { accept_tags: options.acceptTag } }, options),
       ),
     )
 }

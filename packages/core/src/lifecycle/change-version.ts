@@ -1,4 +1,5 @@
 import { Refusal } from '../refusal.ts'
+import { requireAcceptedTags } from './added-tags.ts'
 import {
   activeOn,
   changeStatus,
@@ -27,6 +28,8 @@ export function planRelease(facts: SkillFacts, version: string, order: Order): P
   if (!isReleased) requireLegalStatus(facts.name, found, 'release')
   const active = activeOn(facts, found.line)
   if (active !== undefined) throw rolloutActive(facts.name, active)
+  // What the line does not come to serve needs nothing of anybody who does not ask for it.
+  if (lines.length > 0) requireAcceptedTags(facts, found, order)
   return { versions: isReleased ? [] : [changeStatus(found, 'released', { statusReason: null, at: order.at })], lines, rollouts: [] }
 }
 
@@ -50,7 +53,7 @@ export function planYank(facts: SkillFacts, { version, replacement = null }: Far
   requireReplacement(facts, found, replacement)
   if (found.status === 'yanked') return nothingToDo
   requireLegalStatus(facts.name, found, 'yank')
-  return withdraw(facts, found, { status: 'yanked', replacement }, order)
+  return withdraw(facts, found, { status: 'yanked', replacement, order })
 }
 
 /** Plans to withdraw a version from everybody, for good. */
@@ -58,7 +61,7 @@ export function planBlock(facts: SkillFacts, { version, replacement = null }: Fa
   const found = findVersion(facts, version)
   requireReplacement(facts, found, replacement)
   if (found.status === 'blocked') return nothingToDo
-  return withdraw(facts, found, { status: 'blocked', replacement }, order)
+  return withdraw(facts, found, { status: 'blocked', replacement, order })
 }
 
 /** Plans to take a yank back: the version is what it was before. What its line serves stays as it is. */
@@ -75,10 +78,9 @@ export function planUnyank(facts: SkillFacts, version: string, order: Order): Pl
 function withdraw(
   facts: SkillFacts,
   version: VersionFacts,
-  to: { readonly status: 'yanked' | 'blocked'; readonly replacement: string | null },
-  order: Order,
+  { status, replacement, order }: { readonly status: 'yanked' | 'blocked'; readonly replacement: string | null; readonly order: Order },
 ): Plan {
-  const change = changeStatus(version, to.status, { statusReason: order.reason, replacement: to.replacement, at: order.at })
+  const change = changeStatus(version, status, { statusReason: order.reason, replacement, at: order.at })
   const rollout = activeOn(facts, version.line)
   const isServed = facts.stable.get(version.line) === version.version
   return {

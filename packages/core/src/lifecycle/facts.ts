@@ -9,6 +9,7 @@ export type VersionFacts = Pick<
   'version' | 'line' | 'status' | 'formerStatus' | 'statusReason' | 'statusChangedAt' | 'replacement' | 'sunsetAt'
 > & {
   readonly semver: SemVer
+  readonly permission: readonly string[]
   /** The connection its executor goes through, when it names one. */
   readonly connection: string | null
 }
@@ -24,7 +25,13 @@ export type SkillFacts = {
 }
 
 /** Who commands, when, and why. */
-export type Order = { readonly by: string; readonly at: string; readonly reason: string }
+export type Order = {
+  readonly by: string
+  readonly at: string
+  readonly reason: string
+  /** Tags that a release or promotion may add to what a line needs: whoever gives the order has named them. */
+  readonly acceptTags?: readonly string[]
+}
 
 /** The new status of a version, with all that is said about it. */
 export type StatusChange = Pick<
@@ -52,7 +59,7 @@ export function factsOf(skill: SkillRecord, hasConnection: (name: string) => boo
   return {
     id: skill.id,
     name: skill.name,
-    versions: skill.versions.map((version) => ({ ...version, connection: connectionOf(version) })),
+    versions: skill.versions.map((version) => ({ ...version, permission: version.manifest.permission, connection: connectionOf(version) })),
     stable: new Map([...skill.stable].map(([line, version]) => [line, version.version])),
     rollouts: skill.rollouts,
     hasConnection,

@@ -1,5 +1,6 @@
 import type { RolloutRecord } from '../records.ts'
 import { Refusal } from '../refusal.ts'
+import { parseExact } from '../version.ts'
 import { changeStatus, findVersion, isActive, newestServable, nothingToDo, type Order, type Plan, type SkillFacts } from './facts.ts'
 import { holdAutomation } from './hold-automation.ts'
 import { planRevertTo } from './revert.ts'
@@ -15,7 +16,8 @@ export function planRollback(facts: SkillFacts, rollout: RolloutRecord, order: O
   const stable = facts.stable.get(rollout.line) ?? null
   // Yanked or blocked since, or reverted: nobody gets it by a range, and that is what was asked for.
   if (candidate.status === 'yanked' || candidate.status === 'blocked') return nothingToDo
-  if (stable !== rollout.candidate) {
+  const served = stable === null ? undefined : parseExact(stable)
+  if (served !== undefined && served.compare(candidate.semver) > 0) {
     throw new Refusal(
       'ILLEGAL_TRANSITION',
       `Line ${rollout.line} of ${facts.name} serves ${stable ?? 'nothing'} by now, not ${rollout.candidate}.`,
@@ -25,11 +27,18 @@ export function planRollback(facts: SkillFacts, rollout: RolloutRecord, order: O
       },
     )
   }
+  const back: RolloutRecord = { ...rollout, state: 'rolled_back', updatedAt: order.at, endedAt: order.at }
+  if (stable !== rollout.candidate) {
+    // Yanked and unyanked since, it lies above what the line serves: no range gets it, and no later promotion may lift it.
+    const yanked = changeStatus(candidate, 'yanked', { statusReason: order.reason, at: order.at })
+    return { versions: [yanked], lines: [], rollouts: [back, ...holdAutomation(facts, [], order)] }
+  }
   const replaced = facts.versions.find((version) => version.version === rollout.previousStable)
-  // What it replaced may be gone by now; then the next one below that ranges may get.
-  const to = newestServable(facts, rollout.line, replaced === undefined ? { below: candidate.semver } : { upTo: replaced.semver })
+  // What it replaced may be gone by now, or was newer than it; then the next one below that ranges may get.
+  const below = { below: candidate.semver }
+  const to = newestServable(facts, rollout.line, replaced === undefined ? below : { ...below, upTo: replaced.semver })
   const plan = planRevertTo(facts, { line: rollout.line, to: to?.version ?? null }, order)
-  return { ...plan, rollouts: [...plan.rollouts, { ...rollout, state: 'rolled_back', updatedAt: order.at, endedAt: order.at }] }
+  return { ...plan, rollouts: [...plan.rollouts, back] }
 }
 
 /** Plans the end of an active rollout: nobody gets its candidate by a range any more, and automation elsewhere waits for a person. */

@@ -16,7 +16,7 @@ export function countUnits(
 ): Selection {
   const candidate = after.byVersion.get(rollout.candidate)
   if (candidate === undefined) return { population: 0, selected: 0, buckets: [] }
-  const asIfBegun = { ...after, rollouts: [{ ...rollout, startedAt: rollout.startedAt ?? rollout.createdAt }] }
+  const asIfBegun = { ...after, exposed: candidate.status === 'candidate' ? [{ rollout, candidate }] : [] }
   const within = requesters.filter(
     ({ agent, ranges }) =>
       permit(agent.grants, candidate.manifest.permission, nowMs).allow &&

@@ -70,7 +70,7 @@ export function requireConnection(facts: SkillFacts, version: VersionFacts): voi
     'NOT_FOUND',
     `${facts.name} ${version.version} calls through the connection ${version.connection}, which does not exist.`,
     {
-      hint: `an admin makes it first: repertoire connections create ${version.connection} --base-url URL`,
+      hint: `an admin makes it first: repertoire connections create ${version.connection} URL`,
       details: [{ rule: 'connection', got: version.connection }],
     },
   )

@@ -9,6 +9,7 @@ import { cutResult } from './cut-result.ts'
 import { executeOnce } from './execute-once.ts'
 import { readResult } from './read-result.ts'
 import { recordCall } from './record-call.ts'
+import { withholdAnswer } from './withhold-answer.ts'
 import { checkArguments } from './check-arguments.ts'
 
 /** Calls a skill: the whole story, from resolution to the durable row. */
@@ -27,6 +28,7 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
       })
     call.starts()
     const executed = await executeOnce(deps, call, { admission, args, body: input.body })
+    withholdAnswer(deps, visit, admission)
     if (executed.kind === 'skill_error') {
       await recordCall(deps, call, {
         outcome: 'skill_error',

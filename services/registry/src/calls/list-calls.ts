@@ -1,6 +1,7 @@
 import type { CallList, ListCallsQuery } from '@repertoire/contract'
 import { nameKey, readCursor, Refusal, seesEverything, writeCursor, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
+import { showPayloads } from './show-payloads.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const maxWindowMs = 90 * dayMs
@@ -26,7 +27,10 @@ export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuer
   const rows = await deps.calls.find({ ...filters, skill, agent, from, to, before, limit: query.limit + 1 })
   const items = rows.slice(0, query.limit)
   const last = items.at(-1)
-  return { items, next_cursor: rows.length > query.limit && last !== undefined ? writeCursor(last.call_id) : null }
+  return {
+    items: await showPayloads(deps, caller, items),
+    next_cursor: rows.length > query.limit && last !== undefined ? writeCursor(last.call_id) : null,
+  }
 }
 
 function refuseWindow(message: string, path: string): Refusal {

@@ -9,7 +9,10 @@ export async function releaseSeeded({ deps, tx, caller }: Writing, { name, versi
   const skill = await tx.skills.lock(nameKey(name))
   if (skill === undefined) return
   const at = deps.clock.now()
-  const plan = planRelease(await tx.lifecycle.facts(skill), version, { by: caller.id, at: at.toISOString(), reason })
+  const facts = await tx.lifecycle.facts(skill)
+  // The folder is the operator's own: what its versions need was decided by whoever put them there.
+  const acceptTags = facts.versions.find((known) => known.version === version)?.permission ?? []
+  const plan = planRelease(facts, version, { by: caller.id, at: at.toISOString(), reason, acceptTags })
   if (!changesAnything(plan)) return
   await tx.lifecycle.apply(skill, plan)
   await tx.audit.append({

@@ -1,5 +1,16 @@
 import { endpoints } from '@repertoire/contract'
-import { callerOfAgent, isSkillName, isWellFormedKey, nameKey, parseRange, Refusal, type Caller, type Snapshot } from '@repertoire/core'
+import {
+  callerOfAgent,
+  isSkillName,
+  isWellFormedKey,
+  nameKey,
+  parseRange,
+  Refusal,
+  type AgentRecord,
+  type Caller,
+  type KeyRecord,
+  type Snapshot,
+} from '@repertoire/core'
 import type { MiddlewareHandler } from 'hono'
 import { createHash } from 'node:crypto'
 import type { Visit } from '../visit.ts'
@@ -77,6 +88,7 @@ function visitOf(c: Ask, deps: HttpDeps): Visit {
     traceparent: short(c, 'traceparent'),
     standing: [asked, declared].filter((ranges) => ranges !== undefined),
     unconfirmedMs,
+    isStillKnown: () => isKnown(hash, deps),
   }
 }
 
@@ -88,6 +100,17 @@ function stepsBack(c: Ask): boolean {
 function addressOf(c: Ask): string {
   const incoming = (c.env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined)?.incoming
   return incoming?.socket?.remoteAddress ?? 'unknown'
+}
+
+function isKnown(hash: string, deps: HttpDeps): boolean {
+  const now = deps.snapshot()
+  const key = now.keys.get(hash)
+  const agent = key === undefined ? undefined : now.agents.get(key.agentId)
+  return key !== undefined && agent !== undefined && isGood(key, agent, deps.clock.now().getTime())
+}
+
+function isGood(key: KeyRecord, agent: AgentRecord, nowMs: number): boolean {
+  return !key.revoked && !agent.disabled && (key.expiresAt === null || key.expiresAt > nowMs)
 }
 
 // A key that was rotated, or that ends within the week, says so with every answer, in time for somebody to act.
@@ -108,14 +131,7 @@ function callerOf(header: string | undefined, snapshot: Snapshot, nowMs: number)
   const hash = createHash('sha256').update(key).digest('hex')
   const record = snapshot.keys.get(hash)
   const agent = record === undefined ? undefined : snapshot.agents.get(record.agentId)
-  if (
-    record === undefined ||
-    agent === undefined ||
-    record.revoked ||
-    agent.disabled ||
-    (record.expiresAt !== null && record.expiresAt <= nowMs)
-  )
-    throw unauthenticated()
+  if (record === undefined || agent === undefined || !isGood(record, agent, nowMs)) throw unauthenticated()
   return { caller: callerOfAgent(agent, record.id), hash }
 }
 

@@ -40,6 +40,7 @@ function toCallRow(row: Row): CallRow {
     labels: row['labels'] === null ? {} : JSON.parse(String(row['labels'])),
     input: payload(row.input),
     output: payload(row.output),
+    payload_withheld: false,
   } as unknown as CallRow
 }
 

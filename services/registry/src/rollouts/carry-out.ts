@@ -15,7 +15,13 @@ import type { LockedSkill, Propagation } from '../stored.ts'
 import { requireMatch } from './require-match.ts'
 
 /** How a command was given: why, on which reading of the skill, and whether to wait for all replicas. */
-export type Given = { readonly reason: string; readonly ifMatch: string | undefined; readonly waitMs: number | undefined }
+export type Given = {
+  readonly reason: string
+  readonly ifMatch: string | undefined
+  readonly waitMs: number | undefined
+  /** Permission tags that were named as added. */
+  readonly acceptTags: readonly string[]
+}
 
 /** A command on a skill: what it is called, and what it plans. */
 export type Command = {
@@ -64,7 +70,7 @@ export async function carryOut(
       const facts = await tx.lifecycle.facts(skill)
       const rollout = command.rolloutId === undefined ? undefined : (await tx.rollouts.find(command.rolloutId))?.rollout
       const at = deps.clock.now()
-      const plan = command.plan(facts, { by: caller.id, at: at.toISOString(), reason: given.reason }, rollout)
+      const plan = command.plan(facts, { by: caller.id, at: at.toISOString(), reason: given.reason, acceptTags: given.acceptTags }, rollout)
       if (!changesAnything(plan)) return { skill, facts, plan, rollout, changed: false, revision: skill.revision }
       await tx.lifecycle.apply(skill, plan)
       await tx.audit.append({

@@ -36,7 +36,7 @@ export async function showPlan(
   if (known !== null && known !== skill.revision) throw mismatch(skill, { known, since: '', reason: null })
   const at = deps.clock.now()
   const facts = factsOf(skill, (name) => snapshot.connections.has(name))
-  const plan = command.plan(facts, { by: caller.id, at: at.toISOString(), reason: given.reason }, rollout)
+  const plan = command.plan(facts, { by: caller.id, at: at.toISOString(), reason: given.reason, acceptTags: given.acceptTags }, rollout)
   const after = applyPlan(skill, plan)
   const { all, declared, callsKnown } = await findRequesters(deps, snapshot, skill)
   const nowMs = at.getTime()

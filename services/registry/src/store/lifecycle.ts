@@ -60,6 +60,7 @@ async function versionFacts(tx: DrizzleTx, skillId: string): Promise<VersionFact
       statusChangedAt: versions.statusChangedAt,
       replacement: versions.replacement,
       sunsetAt: versions.sunsetAt,
+      permission: sql<string[]>`${versions.manifest}->'permission'`,
       connection: sql<string | null>`${versions.manifest}->'executor'->>'connection'`,
     })
     .from(versions)

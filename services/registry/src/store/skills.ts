@@ -15,6 +15,12 @@ export function skillsIn(tx: DrizzleTx, revision: () => Promise<number>): Transa
         .where(eq(skills.nameKey, key))
       return rows[0]
     },
+    setTeam: async (id, team) => {
+      await tx
+        .update(skills)
+        .set({ team, revision: await revision() })
+        .where(eq(skills.id, id))
+    },
     lookAlikes: async (key) =>
       (await tx.select({ name: skills.name }).from(skills).where(eq(skills.lookAlikeKey, key)).limit(5)).map((row) => row.name),
     insert: async ({ id, name, team, at }) => {

@@ -74,11 +74,11 @@ export const rolloutRoutes: readonly Route[] = [
 // What every command says of itself, whatever it is about.
 type AskedCommand = Pick<Asked<typeof endpoints.promoteRollout>, 'c' | 'param'> & {
   readonly query: CommandQuery
-  readonly body: { readonly reason: string }
+  readonly body: { readonly reason: string; readonly accept_tags?: readonly string[] }
 }
 
 function command({ c, query, body }: AskedCommand): { readonly given: Given; readonly dryRun: boolean } {
-  const given = { reason: body.reason, ifMatch: c.req.header('if-match'), waitMs: readWait(query.wait) }
+  const given = { reason: body.reason, ifMatch: c.req.header('if-match'), waitMs: readWait(query.wait), acceptTags: body.accept_tags ?? [] }
   return { given, dryRun: query.dry_run === 'true' }
 }
 

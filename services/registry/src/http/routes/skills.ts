@@ -7,6 +7,7 @@ import { listVersions } from '../../catalogue/list-versions.ts'
 import { readFile } from '../../catalogue/read-file.ts'
 import { resolveSkills } from '../../catalogue/resolve-skills.ts'
 import { deprecationHeaders } from '../deprecation.ts'
+import { transferSkill } from '../../catalogue/transfer-skill.ts'
 import type { Ask } from '../door.ts'
 import { etagOf, isUnchanged, notModified, skillEtag, varyHeader } from '../etag.ts'
 import { respond } from '../respond.ts'
@@ -57,6 +58,9 @@ export const skillRoutes: readonly Route[] = [
     }
     return isUnchanged(c, `"${digest}"`) ? notModified(c, `"${digest}"`) : new Response(Buffer.from(bytes), { headers })
   }),
+  route(endpoints.transferSkill, async ({ c, deps, visit, body, param }) =>
+    respond(c, await transferSkill(deps, visit.caller, { name: param('name'), ...body })),
+  ),
   route(endpoints.resolveSkills, ({ c, deps, visit, body }) => {
     const resolved = resolveSkills(deps, visit, body)
     return respond(c, resolved, { revision: resolved.revision })
