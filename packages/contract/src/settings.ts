@@ -87,6 +87,12 @@ export const settings = [
     meaning: 'How much of the call log may wait on this disk for Postgres, in MiB; beyond it calls are refused.',
   },
   {
+    name: 'REPERTOIRE_OIDC_FILE',
+    by: 'registry',
+    fallback: '(none)',
+    meaning: 'A JSON file that names an issuer whose tokens are good beside keys: see docs/security.md.',
+  },
+  {
     name: 'REPERTOIRE_AGENT_RATE',
     by: 'registry',
     fallback: '50',

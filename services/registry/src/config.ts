@@ -21,6 +21,7 @@ export type Config = {
   readonly drainMs: number
   readonly staleLimitMs: number
   readonly agentRate: number
+  readonly oidcFile: string | undefined
   readonly mayRenewSecret: boolean
   readonly spoolMaxBytes: number
   readonly acknowledge: 'spool' | 'postgres'
@@ -73,6 +74,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): 
       ]),
       drainMs: integer('REPERTOIRE_DRAIN_MS', get('REPERTOIRE_DRAIN_MS') ?? '6000', { min: 0, max: 600_000 }),
       staleLimitMs: integer('REPERTOIRE_STALE_LIMIT_MS', get('REPERTOIRE_STALE_LIMIT_MS') ?? '900000', { min: 60_000, max: 86_400_000 }),
+      oidcFile: get('REPERTOIRE_OIDC_FILE') === undefined ? undefined : path('REPERTOIRE_OIDC_FILE', ''),
       agentRate: integer('REPERTOIRE_AGENT_RATE', get('REPERTOIRE_AGENT_RATE') ?? '50', { min: 1, max: 1_000_000 }),
       mayRenewSecret: choice('REPERTOIRE_NEW_SECRET', get('REPERTOIRE_NEW_SECRET') ?? '0', ['0', '1']) === '1',
       spoolMaxBytes:

@@ -1,20 +1,9 @@
 import { endpoints } from '@repertoire/contract'
-import {
-  callerOfAgent,
-  isSkillName,
-  isWellFormedKey,
-  nameKey,
-  parseRange,
-  Refusal,
-  type AgentRecord,
-  type Caller,
-  type KeyRecord,
-  type Snapshot,
-} from '@repertoire/core'
+import { isSkillName, nameKey, parseRange, Refusal } from '@repertoire/core'
 import type { MiddlewareHandler } from 'hono'
-import { createHash } from 'node:crypto'
 import type { Visit } from '../visit.ts'
 import type { Ask, DoorEnv, HttpDeps } from './door.ts'
+import { identify, type Identity } from './identify.ts'
 import { createRateLimit, type RateLimit } from './rate-limit.ts'
 import { respondError, respondUnknown } from './respond.ts'
 
@@ -46,7 +35,9 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
     c.set('requestId', deps.ids.next())
     if (openPaths.has(c.req.path)) return next()
     try {
-      const visit = visitOf(c, deps)
+      const identifying = identifyAt(c, deps)
+      // Keys are known at once; only a token may have to wait for its issuer.
+      const visit = visitOf(c, deps, identifying instanceof Promise ? await identifying : identifying)
       c.set('visit', visit)
       if (!stepsBack(c)) limitOf(visit.caller.role).take(visit.caller.id, performance.now())
     } catch (error) {
@@ -59,17 +50,18 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
   }
 }
 
-function visitOf(c: Ask, deps: HttpDeps): Visit {
-  const unconfirmedMs = deps.unconfirmedMs()
+function identifyAt(c: Ask, deps: HttpDeps): Identity | Promise<Identity> {
   // Keys and grants may have been taken back meanwhile: past the limit nothing that is known here counts.
-  if (unconfirmedMs > deps.settings.staleLimitMs)
+  if (deps.unconfirmedMs() > deps.settings.staleLimitMs)
     throw new Refusal('SNAPSHOT_STALE', 'The database has been away for too long; this replica does not know any more what holds.', {
       headers: { 'Retry-After': '5' },
     })
+  return identify(c.req.header('authorization'), deps)
+}
+
+function visitOf(c: Ask, deps: HttpDeps, { caller, keyHash, isStillKnown }: Identity): Visit {
   const snapshot = deps.snapshot()
-  const { caller, hash } = callerOf(c.req.header('authorization'), snapshot, deps.clock.now().getTime())
-  c.set('keyHash', hash)
-  if (caller.keyId !== null) deps.keyUses.note(caller.keyId)
+  c.set('keyHash', keyHash)
   // Rights of a user that nobody can verify must not be passed over in silence.
   if (c.req.header('repertoire-on-behalf-of') !== undefined) {
     throw new Refusal('UNAUTHENTICATED', 'No issuer is configured that could vouch for Repertoire-On-Behalf-Of.', {
@@ -87,8 +79,8 @@ function visitOf(c: Ask, deps: HttpDeps): Visit {
     tenant: short(c, 'repertoire-tenant'),
     traceparent: short(c, 'traceparent'),
     standing: [asked, declared].filter((ranges) => ranges !== undefined),
-    unconfirmedMs,
-    isStillKnown: () => isKnown(hash, deps),
+    unconfirmedMs: deps.unconfirmedMs(),
+    isStillKnown,
   }
 }
 
@@ -102,17 +94,6 @@ function addressOf(c: Ask): string {
   return incoming?.socket?.remoteAddress ?? 'unknown'
 }
 
-function isKnown(hash: string, deps: HttpDeps): boolean {
-  const now = deps.snapshot()
-  const key = now.keys.get(hash)
-  const agent = key === undefined ? undefined : now.agents.get(key.agentId)
-  return key !== undefined && agent !== undefined && isGood(key, agent, deps.clock.now().getTime())
-}
-
-function isGood(key: KeyRecord, agent: AgentRecord, nowMs: number): boolean {
-  return !key.revoked && !agent.disabled && (key.expiresAt === null || key.expiresAt > nowMs)
-}
-
 // A key that was rotated, or that ends within the week, says so with every answer, in time for somebody to act.
 function endingOf(c: Ask, deps: HttpDeps): string | undefined {
   const hash = c.get('keyHash')
@@ -124,24 +105,6 @@ function endingOf(c: Ask, deps: HttpDeps): string | undefined {
 }
 
 const weekMs = 7 * 86_400_000
-
-function callerOf(header: string | undefined, snapshot: Snapshot, nowMs: number): { readonly caller: Caller; readonly hash: string } {
-  const key = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1]
-  if (key === undefined || !isWellFormedKey(key)) throw unauthenticated()
-  const hash = createHash('sha256').update(key).digest('hex')
-  const record = snapshot.keys.get(hash)
-  const agent = record === undefined ? undefined : snapshot.agents.get(record.agentId)
-  if (record === undefined || agent === undefined || !isGood(record, agent, nowMs)) throw unauthenticated()
-  return { caller: callerOfAgent(agent, record.id), hash }
-}
-
-// One sentence for all of them, so that nobody learns which keys exist.
-function unauthenticated(): Refusal {
-  return new Refusal('UNAUTHENTICATED', 'This needs a valid key.', {
-    hint: 'send Authorization: Bearer rep_…; ask an admin for a key',
-    headers: { 'www-authenticate': 'Bearer' },
-  })
-}
 
 function short(c: Ask, name: string): string | null {
   const value = c.req.header(name)?.trim()

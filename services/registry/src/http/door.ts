@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { Deps } from '../ports.ts'
 import type { Visit } from '../visit.ts'
+import type { TokenVerifier } from './token-verifier.ts'
 
 /** What the door leaves for the rooms behind it: the request's id, and who asks; undefined on routes that need no key. */
 export type DoorVariables = { requestId: string; visit: Visit | undefined; deps: HttpDeps; keyHash: string | undefined }
@@ -14,6 +15,8 @@ export type Ask = Context<DoorEnv>
 /** What the HTTP surface needs beside the verbs' deps. */
 export type HttpDeps = Deps & {
   readonly health: Health
+  /** There when an issuer of tokens is configured. */
+  readonly verifyToken?: TokenVerifier | undefined
   readonly onBug: (error: unknown, requestId: string) => void
   readonly renderMetrics: () => Promise<{ readonly type: string; readonly text: string }>
 }

@@ -28,6 +28,7 @@ import { readInstallSecret, takeDataDirectory } from './data-directory.ts'
 import { explainStart } from './explain-start.ts'
 import { openCatalogue } from './open-catalogue.ts'
 import { createProver } from './prove-in-worker.ts'
+import { readTokenVerifier } from './read-oidc.ts'
 import { sayWhatWasSeeded } from './report-seed.ts'
 import { startRunner } from './start-runner.ts'
 import { createUndo, type Undo } from './undo.ts'
@@ -56,6 +57,7 @@ export async function startRegistry(config: Config, stopRequested: () => boolean
 
 async function start(config: Config, undo: Undo, checkpoint: () => void): Promise<RunningRegistry> {
   const logger = pino({ level: config.logLevel, base: { replica: config.replica } }, pino.destination({ dest: 2, sync: true }))
+  const verifyToken = await readTokenVerifier(config.oidcFile, clock.now)
   const directory = await takeDataDirectory(config.dataDir)
   undo.add('data directory', directory.release)
   const installSecret = await readInstallSecret(config.secretFile)
@@ -140,6 +142,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   const isStale = (): boolean => feed.ageMs() > staleAfterMs
   const httpDeps: HttpDeps = {
     ...deps,
+    verifyToken,
     health: {
       degraded: () => [
         ...(isStale() ? ['database_away'] : []),

@@ -1,0 +1,69 @@
+import { callerOfAgent, isWellFormedKey, Refusal, type AgentRecord, type Caller, type KeyRecord } from '@repertoire/core'
+import { createHash } from 'node:crypto'
+import type { HttpDeps } from './door.ts'
+
+/** Who asks, how it was known, and whether it still is at any later moment. */
+export type Identity = { readonly caller: Caller; readonly keyHash: string | undefined; readonly isStillKnown: () => boolean }
+
+/** Makes a caller out of a key or, where an issuer is configured, of a token; everything else is the one 401. */
+export function identify(header: string | undefined, deps: HttpDeps): Identity | Promise<Identity> {
+  const credential = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1]
+  if (credential === undefined) throw unauthenticated()
+  if (deps.verifyToken !== undefined && looksLikeToken(credential)) return identifyByToken(credential, deps)
+  return identifyByKey(credential, deps)
+}
+
+function identifyByKey(key: string, deps: HttpDeps): Identity {
+  // Scanners and typos cost a checksum; everything that could be a key goes the same way.
+  if (!isWellFormedKey(key)) throw unauthenticated()
+  const keyHash = createHash('sha256').update(key).digest('hex')
+  const find = (): { readonly record: KeyRecord; readonly agent: AgentRecord } | undefined => {
+    const { keys, agents } = deps.snapshot()
+    const record = keys.get(keyHash)
+    const agent = record === undefined ? undefined : agents.get(record.agentId)
+    if (record === undefined || agent === undefined || record.revoked || agent.disabled) return undefined
+    const isOver = record.expiresAt !== null && record.expiresAt <= deps.clock.now().getTime()
+    return isOver ? undefined : { record, agent }
+  }
+  const found = find()
+  if (found === undefined) throw unauthenticated()
+  deps.keyUses.note(found.record.id)
+  return { caller: callerOfAgent(found.agent, found.record.id), keyHash, isStillKnown: () => find() !== undefined }
+}
+
+async function identifyByToken(token: string, deps: HttpDeps): Promise<Identity> {
+  const claimed = await deps.verifyToken?.(token)
+  const agent = claimed === undefined ? undefined : deps.snapshot().agents.get(claimed.agentId)
+  if (claimed === undefined || agent?.disabled === true) throw unauthenticated()
+  const grants = claimed.patterns.map((pattern, index) => ({
+    id: `token:${index}`,
+    agentId: claimed.agentId,
+    pattern,
+    deny: false,
+    expiresAt: claimed.expiresAt,
+  }))
+  const caller: Caller = {
+    id: claimed.agentId,
+    role: claimed.role,
+    team: agent?.team ?? null,
+    tenant: agent?.tenant ?? null,
+    domains: agent?.domains ?? [],
+    keyId: null,
+    grants: [...(agent?.grants ?? []), ...grants],
+  }
+  const isStillKnown = (): boolean =>
+    claimed.expiresAt > deps.clock.now().getTime() && deps.snapshot().agents.get(claimed.agentId)?.disabled !== true
+  return { caller, keyHash: undefined, isStillKnown }
+}
+
+function looksLikeToken(text: string): boolean {
+  return !text.startsWith('rep_') && text.split('.').length === 3
+}
+
+/** The one refusal for whoever is not known, so that nobody learns which keys exist. */
+export function unauthenticated(): Refusal {
+  return new Refusal('UNAUTHENTICATED', 'This needs a valid key.', {
+    hint: 'send Authorization: Bearer rep_…; ask an admin for a key',
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+}
