@@ -1,0 +1,208 @@
+import { endpoints, type Endpoint } from '@repertoire/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Data, Reply } from './support/test-client.ts'
+import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
+
+type Item = { readonly name: string; readonly version: string; readonly candidate: string; readonly marks: readonly string[] }
+type Asker = { readonly id: string; readonly key: string }
+
+let registry: TestRegistry
+const items: Item[] = []
+const askers: Asker[] = []
+/** The ids a path may name, by object: made by the admin, so that whoever is not the admin has no business with them. */
+const ids = new Map<string, { readonly call: string; readonly rollout: string }>()
+const etags = new Map<string, string>()
+
+const tags: Record<string, string> = { 'tagged-one': 'vault', 'private-one': 'vault', 'owned-one': 'vault' }
+const names = ['open-one', 'tagged-one', 'private-one', 'owned-one', 'fresh-one'] as const
+const post = (path: string, body: object = {}, key?: string): Promise<Reply> =>
+  registry.send('POST', `/v1/${path}`, {
+    headers: { 'if-match': '*' },
+    body: { reason: 'a test tries it', ...body },
+    ...(key === undefined ? {} : { key }),
+  })
+
+beforeAll(async () => {
+  registry = await openTestRegistry()
+  const owner = await registry.agent('owner', { role: 'publisher', team: 'vaults' })
+  for (const [index, name] of names.entries()) {
+    const version = `${31 + index}.7.13`
+    const candidate = `${31 + index}.8.17`
+    const mark = (what: string): string => `mark-${what}-${index}-xyzzy`
+    for (const [number, status] of [
+      [version, 'released'],
+      [candidate, 'candidate'],
+    ] as const) {
+      const front = `permission: [${tags[name] ?? ''}]\neffects: read\nprivate: ${name === 'private-one'}\nsummary: ${mark('summary')}\nauthor: ${mark('author')}\nwhen_to_use: ${mark('when')}`
+      const files = {
+        'SKILL.md': `---\nname: ${name}\nversion: ${number}\ndescription: ${mark('description')}\n${front}\n---\n${mark('instructions')}\n`,
+        'references/more.md': mark('file'),
+      }
+      const published = await registry.send('POST', '/v1/skills', { body: { files }, ...(name === 'owned-one' ? { key: owner } : {}) })
+      expect([name, published.status]).toEqual([name, 201])
+      if (status === 'released' && name !== 'fresh-one') expect((await registry.release(name, number)).status).toBe(200)
+    }
+    const rollout = await post(`skills/${name}/rollouts`, {
+      version: candidate,
+      percent: 1,
+      force: true,
+      reason: `${mark('reason')} of a rollout`,
+    })
+    expect([name, rollout.status]).toEqual([name, 201])
+    await registry.send('POST', '/v1/agents/admin/grants', { body: { pattern: 'vault', reason: 'a test grants it' } })
+    const call = await registry.send('POST', `/v1/skills/${name}/calls`, { body: { arguments: { word: mark('argument') } } })
+    ids.set(name, { call: String(call.body.meta.call_id), rollout: rollout.body.data.id })
+    const marks = ['summary', 'author', 'when', 'description', 'instructions', 'file', 'reason', 'argument'].map(mark)
+    items.push({ name, version, candidate, marks: [...marks, version, candidate, rollout.body.data.id] })
+    const seen = await registry.send('GET', `/v1/skills/${name}`)
+    etags.set(name, seen.headers.get('etag') ?? '"none"')
+  }
+  for (const [id, options] of [
+    ['bare', {}],
+    ['holder', { grants: ['vault'] }],
+    ['wildcard', { grants: ['vault:*', 'vaults'] }],
+    ['denied', { grants: ['vault'] }],
+    ['expired', {}],
+    ['stranger', { role: 'publisher', team: 'others' }],
+  ] as const)
+    askers.push({ id, key: await registry.agent(id, options) })
+  await registry.send('POST', '/v1/agents/denied/grants', { body: { pattern: 'vault', deny: true, reason: 'a test denies it' } })
+  const soon = new Date(registry.deps.clock.now().getTime() + 60_000).toISOString()
+  await registry.send('POST', '/v1/agents/expired/grants', { body: { pattern: 'vault', expires_at: soon, reason: 'a test grants it' } })
+  registry.advance(120_000)
+})
+afterAll(() => registry.close())
+
+const holds = (asker: string): boolean => asker === 'holder'
+/** Whether somebody may know what an object holds. The candidate of an open one is nobody's but operators' to see. */
+const maySee = (asker: string, name: string): boolean => name === 'open-one' || (name !== 'fresh-one' && holds(asker))
+/** What must not come back: everything of what may not be seen, and of what may be seen the candidate, which a range never gives. */
+const forbidden = (asker: string, item: Item): readonly string[] =>
+  maySee(asker, item.name) ? [item.candidate, ...item.marks.filter((mark) => /reason|argument/.test(mark))] : item.marks
+
+// A route that takes a body says here which; one that is not here fails the test, so that nobody forgets a new one.
+const bodies: Partial<Record<keyof typeof endpoints, (item: Item) => object>> = {
+  publishSkill: (item) => ({
+    files: { 'SKILL.md': `---\nname: ${item.name}\nversion: 99.0.0\ndescription: x\npermission: []\neffects: read\n---\nx\n` },
+  }),
+  releaseVersion: () => ({ reason: 'a test tries it' }),
+  transferSkill: () => ({ team: 'others', reason: 'a test tries it' }),
+  deprecateVersion: () => ({ reason: 'a test tries it' }),
+  yankVersion: () => ({ reason: 'a test tries it' }),
+  unyankVersion: () => ({ reason: 'a test tries it' }),
+  blockVersion: () => ({ reason: 'a test tries it' }),
+  revertLine: (item) => ({ to: item.version, reason: 'a test tries it' }),
+  startRollout: (item) => ({ version: item.candidate, percent: 5, reason: 'a test tries it' }),
+  setPercent: () => ({ percent: 7, reason: 'a test tries it' }),
+  pauseRollout: () => ({ reason: 'a test tries it' }),
+  resumeRollout: () => ({ reason: 'a test tries it' }),
+  promoteRollout: () => ({ reason: 'a test tries it' }),
+  rollBackRollout: () => ({ reason: 'a test tries it' }),
+  cancelRollout: () => ({ reason: 'a test tries it' }),
+  resolveSkills: (item) => ({ requires: { [item.name]: '*' } }),
+  callSkill: () => ({ arguments: {} }),
+  declareRequirements: (item) => ({ requires: { [item.name]: '*' } }),
+  createAgent: () => ({ id: 'made-by-nobody', name: 'x' }),
+  patchAgent: () => ({ disabled: true }),
+  createKey: () => ({}),
+  rotateKey: () => ({}),
+  createGrant: () => ({ pattern: 'vault', reason: 'a test tries it' }),
+  createConnection: () => ({ name: 'made-by-nobody', base_url: 'https://example.com' }),
+}
+const queries: Partial<Record<keyof typeof endpoints, (item: Item) => readonly string[]>> = {
+  listSkills: () => ['', '?view=full', '?view=names&domain=*'],
+  describeSkill: (item) => ['', `?range=${item.version}`, `?range=${item.candidate}`, '?range=%5E99'],
+  listCalls: (item) => ['', `?skill=${item.name}`, `?skill=${item.name}&version=${item.version}`],
+  explainAccess: (item) => [`?skill=${item.name}`],
+  resolutionAt: () => ['?agent=holder'],
+  listRollouts: (item) => ['', `?skill=${item.name}`],
+  listAudit: (item) => ['', `?skill=${item.name}`],
+}
+
+function pathsOf(endpoint: Endpoint, item: Item): string[] {
+  const { call = '', rollout = '' } = ids.get(item.name) ?? {}
+  const fill = (version: string): string =>
+    endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const known: Record<string, string> = {
+        name: item.name,
+        version,
+        line: item.version.split('.')[0] ?? '',
+        path: 'references/more.md',
+        id: endpoint.path.startsWith('/v1/calls') ? call : endpoint.path.startsWith('/v1/rollouts') ? rollout : 'holder',
+        key: '01980000-0000-7000-8000-000000000000',
+        grant: '01980000-0000-7000-8000-000000000000',
+      }
+      const value = known[name]
+      if (value === undefined) throw new Error(`say in this test what {${name}} of ${endpoint.path} is`)
+      return value
+    })
+  return endpoint.path.includes('{version}') ? [fill(item.version), fill(item.candidate)] : [fill(item.version)]
+}
+
+describe('the visibility matrix', () => {
+  it('callers × routes × objects × ways to ask: nothing comes back that its reader may not know', async () => {
+    const leaks: string[] = []
+    const faults: string[] = []
+    let cells = 0
+    for (const [name, endpoint] of Object.entries(endpoints) as [keyof typeof endpoints, Endpoint][]) {
+      if (endpoint.access === 'anyone') continue
+      for (const asker of askers)
+        for (const item of items)
+          for (const path of pathsOf(endpoint, item))
+            for (const query of queries[name]?.(item) ?? [''])
+              for (const headers of [{}, { 'if-none-match': etags.get(item.name) ?? '' }, { 'repertoire-requires': `${item.name}@*` }]) {
+                cells += 1
+                const body = bodies[name]?.(item)
+                if (endpoint.body !== undefined && body === undefined) throw new Error(`say in this test what ${name} is sent`)
+                const reply = await registry.send(endpoint.method, `${path}${query}`, {
+                  key: asker.key,
+                  headers: { 'if-match': '*', ...headers },
+                  ...(body === undefined ? {} : { body }),
+                })
+                const told = `${reply.text} ${JSON.stringify([...reply.headers])}`
+                // What somebody asks with is no secret to them, and may be said back.
+                const asked = `${path}${query}${JSON.stringify(body ?? {})}`
+                const found = forbidden(asker.id, item).find((mark) => told.includes(mark) && !asked.includes(mark))
+                const named = !maySee(asker.id, item.name) && !asked.includes(item.name) && told.includes(`"${item.name}"`)
+                if (found !== undefined || named)
+                  leaks.push(`${asker.id} ${endpoint.method} ${path}${query} ${JSON.stringify(headers)}: ${found ?? item.name}`)
+                if (reply.status === 304 && !maySee(asker.id, item.name)) leaks.push(`${asker.id} ${path}: 304 for what it may not see`)
+                if (reply.status >= 500) faults.push(`${asker.id} ${endpoint.method} ${path}: ${reply.status}`)
+              }
+    }
+    console.log(`${cells} cells of the visibility matrix`)
+    expect([leaks.slice(0, 10), faults.slice(0, 10), cells >= 2000, registry.bugs]).toEqual([[], [], true, []])
+  })
+  it('a private skill, and one that was never released, answer like one that is not there, to the byte', async () => {
+    const routes: (readonly [string, string, object?])[] = [
+      ['GET', '/v1/skills/NAME'],
+      ['GET', '/v1/skills/NAME?range=^1'],
+      ['GET', '/v1/skills/NAME?range=33.8.17'],
+      ['GET', '/v1/skills/NAME/versions'],
+      ['GET', '/v1/skills/NAME/versions/33.7.13'],
+      ['GET', '/v1/skills/NAME/versions/33.7.13/files/references/more.md'],
+      ['POST', '/v1/skills/NAME/calls', { arguments: {} }],
+      ['POST', '/v1/skills/NAME/calls', { arguments: {}, range: '^33', expect_version: '33.7.13' }],
+      ['POST', '/v1/skills/NAME/calls', { arguments: {}, dry_run: true }],
+      ['POST', '/v1/resolve', { requires: { NAME: '^33' } }],
+    ]
+    for (const [method, path, body] of routes)
+      for (const hidden of ['private-one', 'fresh-one'])
+        for (const asker of askers.filter(({ id }) => !maySee(id, hidden))) {
+          const ask = async (name: string): Promise<string> => {
+            const fill = (text: string): string => text.replaceAll('NAME', name)
+            const reply = await registry.send(method, fill(path), {
+              key: asker.key,
+              ...(body === undefined ? {} : { body: JSON.parse(fill(JSON.stringify(body))) as Data }),
+            })
+            const told = `${reply.status} ${reply.text} ${JSON.stringify([...reply.headers])}`
+            return told
+              .replaceAll(name, 'NAME')
+              .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
+              .replace(/"duration_ms":\d+/, '')
+              .replace(/"revision":\d+/, '')
+          }
+          expect([asker.id, path, await ask(hidden)]).toEqual([asker.id, path, await ask('absent-one')])
+        }
+  })
+})
