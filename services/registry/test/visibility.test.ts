@@ -163,7 +163,9 @@ describe('the visibility matrix', () => {
                 // What somebody asks with is no secret to them, and may be said back.
                 const asked = `${path}${query}${JSON.stringify(body ?? {})}`
                 const found = forbidden(asker.id, item).find((mark) => told.includes(mark) && !asked.includes(mark))
-                const named = !maySee(asker.id, item.name) && !asked.includes(item.name) && told.includes(`"${item.name}"`)
+                // The rows of its own calls hold the names it asked for.
+                const named =
+                  name !== 'listCalls' && !maySee(asker.id, item.name) && !asked.includes(item.name) && told.includes(`"${item.name}"`)
                 if (found !== undefined || named)
                   leaks.push(`${asker.id} ${endpoint.method} ${path}${query} ${JSON.stringify(headers)}: ${found ?? item.name}`)
                 if (reply.status === 304 && !maySee(asker.id, item.name)) leaks.push(`${asker.id} ${path}: 304 for what it may not see`)
