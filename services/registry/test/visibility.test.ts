@@ -44,7 +44,7 @@ beforeAll(async () => {
     }
     const rollout = await post(`skills/${name}/rollouts`, {
       version: candidate,
-      percent: 1,
+      percent: 0,
       force: true,
       reason: `${mark('reason')} of a rollout`,
     })
