@@ -1,16 +1,15 @@
 import { endpoints, type Endpoint } from '@repertoire/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bodies, pathsOf, queries, type AskedAbout } from './support/every-route.ts'
 import type { Data, Reply } from './support/test-client.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
 
-type Item = { readonly name: string; readonly version: string; readonly candidate: string; readonly marks: readonly string[] }
+type Item = AskedAbout & { readonly marks: readonly string[] }
 type Asker = { readonly id: string; readonly key: string }
 
 let registry: TestRegistry
 const items: Item[] = []
 const askers: Asker[] = []
-/** The ids a path may name, by object: made by the admin, so that whoever is not the admin has no business with them. */
-const ids = new Map<string, { readonly call: string; readonly rollout: string }>()
 const etags = new Map<string, string>()
 
 const tags: Record<string, string> = { 'tagged-one': 'vault', 'private-one': 'vault', 'owned-one': 'vault' }
@@ -51,9 +50,16 @@ beforeAll(async () => {
     expect([name, rollout.status]).toEqual([name, 201])
     await registry.send('POST', '/v1/agents/admin/grants', { body: { pattern: 'vault', reason: 'a test grants it' } })
     const call = await registry.send('POST', `/v1/skills/${name}/calls`, { body: { arguments: { word: mark('argument') } } })
-    ids.set(name, { call: String(call.body.meta.call_id), rollout: rollout.body.data.id })
     const marks = ['summary', 'author', 'when', 'description', 'instructions', 'file', 'reason', 'argument'].map(mark)
-    items.push({ name, version, candidate, marks: [...marks, version, candidate, rollout.body.data.id] })
+    // The ids are of what the admin did: whoever is not the admin has no business with them.
+    items.push({
+      name,
+      version,
+      candidate,
+      call: String(call.body.meta.call_id),
+      rollout: rollout.body.data.id,
+      marks: [...marks, version, candidate, rollout.body.data.id],
+    })
     const seen = await registry.send('GET', `/v1/skills/${name}`)
     etags.set(name, seen.headers.get('etag') ?? '"none"')
   }
@@ -79,65 +85,6 @@ const maySee = (asker: string, name: string): boolean => name === 'open-one' || 
 /** What must not come back: everything of what may not be seen, and of what may be seen the candidate, which a range never gives. */
 const forbidden = (asker: string, item: Item): readonly string[] =>
   maySee(asker, item.name) ? [item.candidate, ...item.marks.filter((mark) => /reason|argument/.test(mark))] : item.marks
-
-// A route that takes a body says here which; one that is not here fails the test, so that nobody forgets a new one.
-const bodies: Partial<Record<keyof typeof endpoints, (item: Item) => object>> = {
-  publishSkill: (item) => ({
-    files: { 'SKILL.md': `---\nname: ${item.name}\nversion: 99.0.0\ndescription: x\npermission: []\neffects: read\n---\nx\n` },
-  }),
-  releaseVersion: () => ({ reason: 'a test tries it' }),
-  transferSkill: () => ({ team: 'others', reason: 'a test tries it' }),
-  deprecateVersion: () => ({ reason: 'a test tries it' }),
-  yankVersion: () => ({ reason: 'a test tries it' }),
-  unyankVersion: () => ({ reason: 'a test tries it' }),
-  blockVersion: () => ({ reason: 'a test tries it' }),
-  revertLine: (item) => ({ to: item.version, reason: 'a test tries it' }),
-  startRollout: (item) => ({ version: item.candidate, percent: 5, reason: 'a test tries it' }),
-  setPercent: () => ({ percent: 7, reason: 'a test tries it' }),
-  pauseRollout: () => ({ reason: 'a test tries it' }),
-  resumeRollout: () => ({ reason: 'a test tries it' }),
-  promoteRollout: () => ({ reason: 'a test tries it' }),
-  rollBackRollout: () => ({ reason: 'a test tries it' }),
-  cancelRollout: () => ({ reason: 'a test tries it' }),
-  resolveSkills: (item) => ({ requires: { [item.name]: '*' } }),
-  callSkill: () => ({ arguments: {} }),
-  declareRequirements: (item) => ({ requires: { [item.name]: '*' } }),
-  createAgent: () => ({ id: 'made-by-nobody', name: 'x' }),
-  patchAgent: () => ({ disabled: true }),
-  createKey: () => ({}),
-  rotateKey: () => ({}),
-  createGrant: () => ({ pattern: 'vault', reason: 'a test tries it' }),
-  createConnection: () => ({ name: 'made-by-nobody', base_url: 'https://example.com' }),
-}
-const queries: Partial<Record<keyof typeof endpoints, (item: Item) => readonly string[]>> = {
-  listSkills: () => ['', '?view=full', '?view=names&domain=*'],
-  describeSkill: (item) => ['', `?range=${item.version}`, `?range=${item.candidate}`, '?range=%5E99'],
-  listCalls: (item) => ['', `?skill=${item.name}`, `?skill=${item.name}&version=${item.version}`],
-  explainAccess: (item) => [`?skill=${item.name}`],
-  resolutionAt: () => ['?agent=holder'],
-  listRollouts: (item) => ['', `?skill=${item.name}`],
-  listAudit: (item) => ['', `?skill=${item.name}`],
-}
-
-function pathsOf(endpoint: Endpoint, item: Item): string[] {
-  const { call = '', rollout = '' } = ids.get(item.name) ?? {}
-  const fill = (version: string): string =>
-    endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-      const known: Record<string, string> = {
-        name: item.name,
-        version,
-        line: item.version.split('.')[0] ?? '',
-        path: 'references/more.md',
-        id: endpoint.path.startsWith('/v1/calls') ? call : endpoint.path.startsWith('/v1/rollouts') ? rollout : 'holder',
-        key: '01980000-0000-7000-8000-000000000000',
-        grant: '01980000-0000-7000-8000-000000000000',
-      }
-      const value = known[name]
-      if (value === undefined) throw new Error(`say in this test what {${name}} of ${endpoint.path} is`)
-      return value
-    })
-  return endpoint.path.includes('{version}') ? [fill(item.version), fill(item.candidate)] : [fill(item.version)]
-}
 
 describe('the visibility matrix', () => {
   it('callers × routes × objects × ways to ask: nothing comes back that its reader may not know', async () => {
