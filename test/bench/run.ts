@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { houseDir } from '../support/read-house.ts'
+import type { CoreFigure } from './core.ts'
 import { median, runRound, startSubject, type Load, type Round } from './measure.ts'
 
 /** Starts floor and product side by side, loads them by turns, and prints what a request costs as a ratio to the floor. */
@@ -116,4 +119,15 @@ function print(found: ReadonlyMap<string, { readonly floor: readonly Round[]; re
   }
 }
 
+async function benchCore(): Promise<void> {
+  const path = fileURLToPath(new URL('./core.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--expose-gc', '--import', 'tsx', path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  console.log('\n| rules in process | figure | target |\n|---|---|---|')
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { what, figure, target } = JSON.parse(line) as CoreFigure
+    console.log(`| ${what} | ${figure} | ${target} |`)
+  }
+}
+
 await bench(Number(process.env['BENCH_ROUNDS'] ?? 5))
+await benchCore()

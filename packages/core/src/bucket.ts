@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
  * Every part is length-prefixed, so that no two different units share one hashed text.
  */
 export function bucketOf(salt: string, unitKind: string, unitValue: string): number {
-  const digest = hash('sha256', prefixed('b1') + prefixed(salt) + prefixed(unitKind) + prefixed(unitValue), 'hex')
+  const digest = hash('sha256', '2:b1' + prefixed(salt) + prefixed(unitKind) + prefixed(unitValue), 'hex')
   return Math.floor((parseInt(digest.slice(0, 8), 16) * 10_000) / 2 ** 32)
 }
 

@@ -3,7 +3,7 @@ import type { SkillRecord, VersionRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import { bucketOf } from './bucket.ts'
 import { isExposing, isServedByRange } from './match-ranges.ts'
-import type { ResolveContext, Resolved } from './resolve.ts'
+import { deprecation, type ResolveContext, type Resolved } from './resolve.ts'
 
 /** What the caller expects, from an earlier read of the skill. */
 export type Expectation = { readonly version: string; readonly ranges: readonly ParsedRange[]; readonly resolved: Resolved }
@@ -16,8 +16,12 @@ export function honourExpected(skill: SkillRecord, expected: Expectation, contex
   if (version !== undefined && version.schemaDigest === resolved.version.schemaDigest) return resolved
   const inRange =
     version !== undefined && expected.ranges.every((range) => range.pin?.version === version.version || range.range.test(version.semver))
-  if (version !== undefined && inRange && (isServedByRange(skill, version) || inActiveCohort(skill, version, context))) {
-    return { ...resolved, version, via: 'session', coin: null, rolloutId: null }
+  // Who was admitted to the resolved version was not asked for the tags of this one.
+  const isPermitted = version !== undefined && inRange && context.holds(version)
+  if (isPermitted && (isServedByRange(skill, version) || inActiveCohort(skill, version, context))) {
+    const warnings = resolved.warnings.filter(({ code }) => code !== 'deprecated')
+    if (version.status === 'deprecated') warnings.push(deprecation(skill, version))
+    return { version, via: 'session', coin: null, rolloutId: null, warnings }
   }
   throw new Refusal('VERSION_CHANGED', `${skill.name} is now ${resolved.version.version}; ${expected.version} cannot be served.`, {
     hint: 'read the skill again and retry once',

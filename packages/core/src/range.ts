@@ -1,10 +1,17 @@
 import { limits } from '@repertoire/contract'
 import { Range, type SemVer } from 'semver'
+import { intervalsOf, type Interval } from './intervals.ts'
 import { Refusal } from './refusal.ts'
 import { parseExact } from './version.ts'
 
 /** A range as it was asked for: an exact pin, or a set of versions. */
-export type ParsedRange = { readonly text: string; readonly pin: SemVer | undefined; readonly range: Range; readonly unbounded: boolean }
+export type ParsedRange = {
+  readonly text: string
+  readonly pin: SemVer | undefined
+  readonly range: Range
+  readonly intervals: readonly Interval[]
+  readonly unbounded: boolean
+}
 
 // Ranges come from clients, so what is remembered about them is bounded.
 const maxRemembered = 4096
@@ -56,7 +63,7 @@ function parseFresh(raw: string): ParsedRange {
   const pin = parseExact(text.replace(/^[v=\s]+/, ''))
   try {
     const range = new Range(text)
-    return { text, pin, range, unbounded: range.range === '' || range.range === '*' }
+    return { text, pin, range, intervals: intervalsOf(range), unbounded: range.range === '' || range.range === '*' }
   } catch {
     throw new Refusal('INVALID_RANGE', `${JSON.stringify(text)} is not an npm range.`, {
       hint: 'ranges look like ^1.2, ~1.2.3, 1.x, >=1.2 <2 or 1.4.2',

@@ -79,6 +79,9 @@ export type RolloutRecord = {
   readonly endedAt: string | null
 }
 
+/** A candidate that a rollout exposes. */
+export type Contender = { readonly rollout: RolloutRecord; readonly candidate: VersionRecord }
+
 /** A skill with all its versions; `versions` is sorted, newest first. */
 export type SkillRecord = {
   readonly id: string
@@ -90,6 +93,11 @@ export type SkillRecord = {
   readonly versions: readonly VersionRecord[]
   readonly byVersion: ReadonlyMap<string, VersionRecord>
   readonly stable: ReadonlyMap<string, VersionRecord>
+  /** What ranges may choose, newest first; and the key of each, which orders them. */
+  readonly served: readonly VersionRecord[]
+  readonly servedKeys: readonly number[]
+  /** What rollouts expose now, newest first. */
+  readonly exposed: readonly Contender[]
   readonly rollouts: readonly RolloutRecord[]
   /** Whether it answers like an absent skill to those who may not call it. */
   readonly private: boolean
@@ -123,6 +131,8 @@ export type KeyRecord = {
   readonly hash: string
   readonly expiresAt: number | null
   readonly revoked: boolean
+  /** Whether another key takes its place. */
+  readonly rotated: boolean
 }
 
 /** Where a credential of a connection lies. */

@@ -47,11 +47,10 @@ export function resolve(skill: SkillRecord, ranges: readonly ParsedRange[], cont
 
 /** The same for lists, where not resolving is ordinary: the refusal is only written when somebody asks for it. */
 export function tryResolve(skill: SkillRecord, ranges: readonly ParsedRange[], context: ResolveContext): Resolved | (() => Refusal) {
-  const pinned = ranges.find((range) => range.pin !== undefined)
-  if (pinned?.pin !== undefined) return resolvePin(skill, { pin: pinned.pin.version, ranges }, context)
+  for (const { pin } of ranges) if (pin !== undefined) return resolvePin(skill, { pin: pin.version, ranges }, context)
 
   const warnings: Warning[] = []
-  if (ranges.every((range) => range.unbounded))
+  if (ranges.every(isUnbounded))
     warnings.push({
       code: 'unbounded_range',
       message: `No range bounds ${skill.name}: a new major version would be served at once. Ask for a range such as ^1.`,
@@ -65,10 +64,15 @@ export function tryResolve(skill: SkillRecord, ranges: readonly ParsedRange[], c
     if (exposure.via !== undefined)
       return { version: candidate, via: exposure.via, rolloutId: rollout.id, coin: exposure.coin ?? null, warnings }
   }
-  if (baseline === undefined) return () => explainNoMatch(skill, ranges)
+  if (baseline === undefined) return noMatch(skill, ranges)
   if (baseline.status === 'deprecated') warnings.push(deprecation(skill, baseline))
   return { version: baseline, via: 'stable', rolloutId: coin?.rolloutId ?? null, coin, warnings }
 }
+
+// A function of its own, so that an answer does not pay for the refusal it never makes.
+const noMatch = (skill: SkillRecord, ranges: readonly ParsedRange[]) => (): Refusal => explainNoMatch(skill, ranges)
+
+const isUnbounded = (range: ParsedRange): boolean => range.unbounded
 
 function resolvePin(
   skill: SkillRecord,
@@ -76,20 +80,21 @@ function resolvePin(
   context: ResolveContext,
 ): Resolved | (() => Refusal) {
   const version = skill.byVersion.get(pin)
-  if (version === undefined || !mayPin(skill, version, context)) {
-    return () =>
-      new Refusal('VERSION_NOT_FOUND', `${skill.name} has no version ${pin}.`, {
-        hint: 'leave the version out, or ask for a range such as ^1',
-      })
-  }
-  if (version.status === 'blocked') {
-    const replacement = version.replacement === null ? '' : ` Use ${version.replacement} instead.`
-    return () =>
-      new Refusal('VERSION_WITHDRAWN', `${skill.name} ${pin} was blocked: ${version.statusReason ?? 'no reason was given'}.${replacement}`)
-  }
-  if (!ranges.every((range) => range.pin?.version === pin || (range.pin === undefined && range.range.test(version.semver))))
-    return () => explainNoMatch(skill, ranges)
+  if (version === undefined || !mayPin(skill, version, context)) return unknownPin(skill, pin)
+  if (version.status === 'blocked') return withdrawn(skill, version)
+  for (const range of ranges)
+    if (range.pin === undefined ? !range.range.test(version.semver) : range.pin.version !== pin) return noMatch(skill, ranges)
   return { version, via: 'pinned', rolloutId: null, coin: null, warnings: pinWarnings(skill, version) }
+}
+
+const unknownPin = (skill: SkillRecord, pin: string) => (): Refusal =>
+  new Refusal('VERSION_NOT_FOUND', `${skill.name} has no version ${pin}.`, {
+    hint: 'leave the version out, or ask for a range such as ^1',
+  })
+
+function withdrawn(skill: SkillRecord, { version, statusReason, replacement }: VersionRecord): () => Refusal {
+  const instead = replacement === null ? '' : ` Use ${replacement} instead.`
+  return () => new Refusal('VERSION_WITHDRAWN', `${skill.name} ${version} was blocked: ${statusReason ?? 'no reason was given'}.${instead}`)
 }
 
 function pinWarnings(skill: SkillRecord, version: VersionRecord): Warning[] {
@@ -104,7 +109,8 @@ function pinWarnings(skill: SkillRecord, version: VersionRecord): Warning[] {
   return []
 }
 
-function deprecation(skill: SkillRecord, version: VersionRecord): Warning {
+/** The warning of a version that is on its way out. */
+export function deprecation(skill: SkillRecord, version: VersionRecord): Warning {
   const sunset = version.sunsetAt === null ? '' : ` It goes away on ${version.sunsetAt.slice(0, 10)}.`
   return {
     code: 'deprecated',

@@ -11,7 +11,9 @@ import type {
   VersionRecord,
 } from './records.ts'
 import { groupBy } from './group-by.ts'
+import { prepareMatches } from './match-ranges.ts'
 import { nameKey } from './names.ts'
+import { shareParts } from './share-parts.ts'
 
 /** A skill's own row. */
 export type SkillRow = {
@@ -150,7 +152,7 @@ type SkillParts = {
 export function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts: SkillParts): SkillRecord {
   const byVersion = new Map([
     ...(old?.byVersion ?? []),
-    ...shareTexts(parts.versions, old).map((version) => [version.version, version] as const),
+    ...shareParts(parts.versions, old).map((version) => [version.version, version] as const),
   ])
   const versions = [...byVersion.values()].sort((a, b) => b.semver.compare(a.semver))
   const pointers = new Map([...(old?.stable ?? [])].map(([line, version]) => [line, version.version]))
@@ -164,11 +166,16 @@ export function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts
     if (record !== undefined) stable.set(line, record)
   }
   const rollouts = new Map([...(old?.rollouts ?? []), ...parts.rollouts].map((rollout) => [rollout.id, rollout]))
-  const active = [...rollouts.values()].filter(
-    (rollout) => rollout.state === 'running' || rollout.state === 'paused' || rollout.state === 'scheduled',
-  )
+  const active = [...rollouts.values()]
+    .filter((rollout) => rollout.state === 'running' || rollout.state === 'paused' || rollout.state === 'scheduled')
+    .sort((a, b) => byVersion.get(b.candidate)?.semver.compare(byVersion.get(a.candidate)?.semver ?? '0.0.0') ?? 0)
   const shown = versions.filter((version) => version.status === 'released' || version.status === 'deprecated')
+  const { served, servedKeys, exposed } = prepareMatches({ versions, byVersion, stable, rollouts: active })
   return {
+    // What every resolution looks at lies together.
+    served,
+    servedKeys,
+    exposed,
     id: row.id,
     name: row.name,
     key: nameKey(row.name),
@@ -178,23 +185,9 @@ export function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts
     versions,
     byVersion,
     stable,
-    rollouts: active.sort((a, b) => byVersion.get(b.candidate)?.semver.compare(byVersion.get(a.candidate)?.semver ?? '0.0.0') ?? 0),
+    rollouts: active,
     private: shown.length === 0 || shown.some((version) => version.manifest.private),
   }
-}
-
-// Versions of a skill often have the same texts; each text is kept once.
-function shareTexts(versions: readonly VersionRecord[], old: SkillRecord | undefined): VersionRecord[] {
-  const texts = new Map<string, string>()
-  const keep = (text: string): string => texts.get(text) ?? (texts.set(text, text), text)
-  const newest = old?.versions[0]
-  if (newest !== undefined) [newest.inputSchema, newest.outputSchema ?? '', newest.instructions].forEach(keep)
-  return versions.map((version) => ({
-    ...version,
-    inputSchema: keep(version.inputSchema),
-    outputSchema: version.outputSchema === null ? null : keep(version.outputSchema),
-    instructions: keep(version.instructions),
-  }))
 }
 
 function applyAgents(before: Snapshot, changes: Changes): Index<AgentRecord> {

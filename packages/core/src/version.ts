@@ -30,11 +30,20 @@ export function readVersion(text: string): VersionVerdict {
   return { ok: true, version }
 }
 
+// Thousands of skills have the same few versions; what clients pin is bounded with them.
+const maxRemembered = 4096
+const remembered = new Map<string, SemVer>()
+
 /** Parses one exact version in canonical form; undefined for everything else. */
 export function parseExact(text: string): SemVer | undefined {
+  const known = remembered.get(text)
+  if (known !== undefined) return known
   if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(text)) return undefined
   try {
-    return new SemVer(text)
+    const version = new SemVer(text)
+    if (remembered.size >= maxRemembered) remembered.clear()
+    remembered.set(text, version)
+    return version
   } catch {
     return undefined
   }

@@ -139,6 +139,31 @@ describe('an expected version', () => {
     for (const version of ['1.0.8', '1.0.9', '2.0.0', '1.3.0', '9.9.9'])
       expect(() => honour(version, '^1')).toThrow(expect.objectContaining({ code: 'VERSION_CHANGED' }))
   })
+  it('is refused to who lacks its tags, though the resolved one needs none', () => {
+    const guarded = skillOf({
+      versions: [{ version: '1.0.0', permission: ['orders:read'] }, { version: '1.1.0' }],
+      stable: { '1': '1.1.0' },
+    })
+    const poor = as('a', { holds: ({ manifest }) => manifest.permission.length === 0 })
+    const ranges = [parseRange('^1')]
+    expect(() => honourExpected(guarded, { version: '1.0.0', ranges, resolved: resolve(guarded, ranges, poor) }, poor)).toThrow(
+      expect.objectContaining({ code: 'VERSION_CHANGED' }),
+    )
+  })
+  it('warns of its own deprecation, and not of that of the resolved one', () => {
+    const old = skillOf({
+      versions: [
+        { version: '1.0.0', status: 'deprecated', reason: 'old' },
+        { version: '1.1.0' },
+        { version: '1.2.0', status: 'deprecated' },
+      ],
+      stable: { '1': '1.2.0' },
+    })
+    const ranges = [parseRange('^1')]
+    const honoured = (version: string): string =>
+      say(honourExpected(old, { version, ranges, resolved: resolve(old, ranges, as('a')) }, as('a')))
+    expect([honoured('1.0.0'), honoured('1.1.0')]).toEqual(['1.0.0 session deprecated', '1.1.0 session'])
+  })
   it('is run as the resolved one where both have the same schema', () => {
     const twin = skillOf({
       versions: [

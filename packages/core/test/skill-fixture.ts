@@ -4,6 +4,7 @@ import {
   emptySnapshot,
   lineOf,
   parseExact,
+  type Changes,
   type RolloutRecord,
   type SkillRecord,
   type Snapshot,
@@ -110,22 +111,23 @@ export function rolloutOf(sketch: Partial<RolloutRecord>): RolloutRecord {
   }
 }
 
+/** Changes up to a revision: what is not said did not change. */
+export function changesAt(revision: number, rows: Partial<Changes>): Changes {
+  const none = { skills: [], versions: [], lines: [], rollouts: [], agents: [], keys: [], grants: [], requirements: [], connections: [] }
+  return { installId: 'test', epoch: 1, revision, ...none, ...rows }
+}
+
 /** A catalogue with one skill in it. */
 export function snapshotOf({ name = 'skill', versions, stable, rollouts = [] }: SkillSketch): Snapshot {
-  return applyChanges(emptySnapshot, {
-    installId: 'test',
-    epoch: 1,
-    revision: 1,
-    skills: [{ id: 'skill', name, team: null, position: 1, revision: 1 }],
-    versions: versions.map((version) => versionOf(version)),
-    lines: Object.entries(stable).map(([line, version]) => ({ skillId: 'skill', line, stable: version })),
-    rollouts: rollouts.map((rollout, index) => rolloutOf({ id: `rollout-${index}`, ...rollout })),
-    agents: [],
-    keys: [],
-    grants: [],
-    requirements: [],
-    connections: [],
-  })
+  return applyChanges(
+    emptySnapshot,
+    changesAt(1, {
+      skills: [{ id: 'skill', name, team: null, position: 1, revision: 1 }],
+      versions: versions.map((version) => versionOf(version)),
+      lines: Object.entries(stable).map(([line, version]) => ({ skillId: 'skill', line, stable: version })),
+      rollouts: rollouts.map((rollout, index) => rolloutOf({ id: `rollout-${index}`, ...rollout })),
+    }),
+  )
 }
 
 /** The skill of such a catalogue. */

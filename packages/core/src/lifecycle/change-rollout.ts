@@ -12,7 +12,10 @@ export function planSetPercent(
   requireLegal(rollout, 'set-percent')
   if (basisPoints === rollout.basisPoints) return nothingToDo
   if (basisPoints > rollout.basisPoints) requireConnection(facts, findVersion(facts, rollout.candidate))
-  return save({ ...rollout, basisPoints, updatedAt: order.at })
+  // Before it has begun, or with no step left, there is nothing that automation could get wrong by it.
+  const isPlain = rollout.startedAt === null || rollout.stepIndex >= rollout.steps.length - 1
+  const agreedBasisPoints = isPlain ? basisPoints : rollout.agreedBasisPoints
+  return save({ ...rollout, basisPoints, agreedBasisPoints, updatedAt: order.at })
 }
 
 /** Plans a pause: the share stays as it is, and no step is taken; pausing again changes nothing. */

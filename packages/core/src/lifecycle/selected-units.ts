@@ -22,8 +22,8 @@ export function countUnits(
       permit(agent.grants, candidate.manifest.permission, nowMs).allow &&
       !rollout.deny.includes(agent.id) &&
       ranges.every((range) => range.pin === undefined) &&
-      // Who declares nothing may ask for this line with any call.
-      (ranges.every((range) => range.unbounded) || matchRanges(asIfBegun, ranges).contenders.length > 0),
+      // It has to win: whoever takes any version gets the newest line, and never a candidate below it.
+      matchRanges(asIfBegun, ranges).contenders.length > 0,
   )
   if (rollout.unit === 'session' || rollout.unit === 'call')
     return { population: new Set(within.map(({ agent }) => agent.id)).size, selected: null, buckets: [] }
