@@ -60,6 +60,8 @@ const untilAll = async (version: string, send: () => Promise<unknown>): Promise<
   await Promise.all([send(), ...all])
   return performance.now() - started
 }
+const listeners = async (): Promise<readonly unknown[]> =>
+  database.sql`select pid from pg_stat_activity where query ilike 'listen %' and datname = 'replicas'`
 const startCanary = async (): Promise<string> => {
   const { data } = await command(first(), 'skills/moving/rollouts', { version: '1.1.0', percent: 100, unit: 'agent', force: true })
   return String(data['id'])
@@ -88,6 +90,7 @@ describe('three replicas on one database', () => {
     for (let round = 0; round < 3; round += 1) {
       const id = await startCanary()
       await untilAll('1.1.0', async () => undefined)
+      await expect.poll(async () => (await listeners()).length, { timeout: 10_000 }).toBe(3)
       taken.push(
         await untilAll('1.0.0', async () => {
           const killed =

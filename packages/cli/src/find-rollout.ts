@@ -1,4 +1,4 @@
-import type { Repertoire, Rollout } from '@repertoire/sdk'
+import type { Repertoire, Rollout, VersionList } from '@repertoire/sdk'
 import { apiPath } from './api-path.ts'
 import { CommandError } from './command-error.ts'
 import { readAllPages } from './pages.ts'
@@ -13,14 +13,17 @@ export function isRolloutId(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 }
 
-/** The rollout a text means: by its id, or the one active rollout of a skill; the one that ended last where that will do. */
+/**
+ * The rollout a text means: by its id, or the one active rollout of a skill. Where an ended one will do, it is the one that
+ * ended last, but rather one that was promoted and is what its line serves: there is something of it to take back.
+ */
 export async function findRollout(registry: Repertoire, text: string, mayHaveEnded: boolean): Promise<Rollout> {
   if (isRolloutId(text)) return (await registry.transport.send<Rollout>('GET', apiPath`/v1/rollouts/${text}`)).data
   const { name, range: version } = readSkillReference(text)
   const ofVersion = (rollout: Rollout): boolean => version === undefined || rollout.version === version
   const active = (await rolloutsOf(registry, name, 'active')).filter(ofVersion)
   if (active.length > 1) throw severalActive(name, active)
-  const [found] = active.length > 0 || !mayHaveEnded ? active : endedLast((await rolloutsOf(registry, name)).filter(ofVersion))
+  const found = active[0] ?? (mayHaveEnded ? await endedOf(registry, name, ofVersion) : undefined)
   if (found !== undefined) return found
   await requireSkill(registry, name)
   throw new CommandError({
@@ -41,8 +44,14 @@ export async function requireSkill(registry: Repertoire, name: string): Promise<
   await registry.transport.send('GET', apiPath`/v1/skills/${name}/versions`)
 }
 
-function endedLast(rollouts: readonly Rollout[]): Rollout[] {
-  return [...rollouts].sort((a, b) => ((a.ended_at ?? '') < (b.ended_at ?? '') ? 1 : -1)).slice(0, 1)
+async function endedOf(registry: Repertoire, name: string, isMeant: (rollout: Rollout) => boolean): Promise<Rollout | undefined> {
+  const ended = (await rolloutsOf(registry, name)).filter(isMeant).sort((a, b) => ((a.ended_at ?? '') < (b.ended_at ?? '') ? 1 : -1))
+  const [last] = ended
+  const promoted = ended.filter((rollout) => rollout.state === 'promoted')
+  if (last === undefined || last.state === 'promoted' || promoted.length === 0) return last
+  const { items } = await readAllPages<VersionList['items'][number]>(registry, apiPath`/v1/skills/${name}/versions`)
+  const served = new Set(items.filter((item) => item.stable).map((item) => item.version))
+  return promoted.find((rollout) => served.has(rollout.version)) ?? last
 }
 
 function severalActive(name: string, rollouts: readonly Rollout[]): CommandError {

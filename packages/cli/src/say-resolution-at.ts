@@ -12,6 +12,7 @@ export function sayResolutionAt(data: ResolutionAt): string {
     ['ranges', data.ranges.join(' and ')],
     ['gets', data.version === null ? `nothing (${problem?.code ?? ''})` : `${data.version} (${data.via ?? ''})`],
     ['why not', problem === null ? undefined : `${problem.message}${problem.hint === undefined ? '' : ` → ${problem.hint}`}`],
+    ['denied', data.missing_tags.length === 0 ? undefined : `it did not hold ${data.missing_tags.join(', ')}`],
     ['warnings', data.warnings.map(({ message }) => message).join(' ')],
     [
       'lines',

@@ -1,4 +1,4 @@
-import { Repertoire, type DryRunReport } from '@repertoire/sdk'
+import { Repertoire, type DryRunReport, type Rollout } from '@repertoire/sdk'
 import { describe, expect, it, vi } from 'vitest'
 import { carryOut, type Change, type Changed } from '../src/command-flow.ts'
 import type { CommandOptions } from '../src/command-options.ts'
@@ -199,5 +199,23 @@ describe('a rollout by the name of its skill', () => {
     expect(await find('greet@1.2.0', true, ended)).toBe(id(3))
     await expect(find('greet', false, ended)).rejects.toMatchObject({ exit: 'notFound' })
     await expect(find('greet@9.9.9', true, ended)).rejects.toMatchObject({ exit: 'notFound' })
+  })
+  it.each(['cancelled', 'rolled_back'])('is the promoted one that its line serves rather than a later one that was %s', async (state) => {
+    const at = (day: number): string => `2026-03-0${day}T00:00:00.000Z`
+    const ended = (...stable: string[]): Answers => ({
+      'GET /v1/rollouts?skill=greet&state=active': list(),
+      'GET /v1/rollouts?skill=greet': list(
+        rollout(4, { version: '1.3.0', state: state as Rollout['state'], ended_at: at(4) }),
+        rollout(3, { version: '1.2.0', state: 'promoted', ended_at: at(3) }),
+        rollout(2, { version: '1.1.0', state: 'promoted', ended_at: at(2) }),
+      ),
+      'GET /v1/skills/greet/versions': {
+        data: { items: ['1.3.0', '1.2.0', '1.1.0'].map((version) => ({ version, stable: stable.includes(version) })), next_cursor: null },
+      },
+    })
+    expect(await find('greet', true, ended('1.2.0'))).toBe(id(3))
+    expect(await find('greet', true, ended('1.1.0'))).toBe(id(2))
+    expect(await find('greet', true, ended('1.0.0'))).toBe(id(4))
+    expect(await find('greet@1.3.0', true, ended('1.2.0'))).toBe(id(4))
   })
 })

@@ -240,6 +240,7 @@ describe('a look back', () => {
       via: null,
       warnings: [],
       problem: { code: 'NO_MATCHING_VERSION', message: 'No version satisfies both.', hint: 'stable: 1.0.0' },
+      missing_tags: [],
       stable: { '1': '1.0.0' },
       rollouts: [{ id: 'r', version: '1.1.0', state: 'running', percent: 5 }],
       last_change: { at: '2026-03-01T11:00:00.000Z', by: 'ops', action: 'rollout.start', reason: 'to try it' },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
+import { Instant } from './times.ts'
 
 /** What a caller may manage. */
 export const Role = z.enum(['agent', 'publisher', 'operator', 'auditor', 'admin'])
@@ -87,7 +88,7 @@ export const CreateGrantBody = z.strictObject({
     .regex(/^(\*|[a-z0-9][a-z0-9._-]*(:[a-z0-9][a-z0-9._/-]*){0,7}(:\*)?)$/, 'a pattern is a tag, or a tag with * as its last segment'),
   reason: z.string().trim().min(8).max(1000),
   deny: z.boolean().default(false),
-  expires_at: z.iso.datetime({ offset: true }).optional(),
+  expires_at: Instant.optional(),
 })
 export type CreateGrantBody = z.infer<typeof CreateGrantBody>
 

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
+import { Instant } from './times.ts'
 
 const Time = z.string().describe('RFC 3339, UTC')
 
 /** The query of the audit log. */
 export const ListAuditQuery = z.strictObject({
-  from: z.iso.datetime({ offset: true }).optional(),
-  to: z.iso.datetime({ offset: true }).optional(),
+  from: Instant.optional(),
+  to: Instant.optional(),
   caller: z.string().max(64).optional(),
   action: z.string().max(64).optional(),
   subject: z.string().max(512).optional(),

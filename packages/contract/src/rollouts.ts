@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
 import { VersionStatus } from './skills.ts'
+import { Day, Instant } from './times.ts'
 
 const Time = z.string().describe('RFC 3339, UTC')
 const Reason = z.string().trim().min(8).max(1000).describe('why now; kept in the audit log')
@@ -38,7 +39,7 @@ export const StartRolloutBody = z
     allow: AgentIds.default([]).describe('agents that get the candidate whatever the percentage'),
     deny: AgentIds.default([]).describe('agents that never get it; this wins over everything'),
     steps: z.array(RolloutStep).max(limits.rolloutSteps).default([]),
-    start_at: z.iso.datetime({ offset: true }).optional().describe('when it begins by itself; at once unless given'),
+    start_at: Instant.optional().describe('when it begins by itself; at once unless given'),
     force: z.boolean().default(false).describe('start although nobody would be selected'),
     reason: Reason,
   })
@@ -63,7 +64,7 @@ export const SetPercentBody = z.strictObject({ percent: Percent, reason: Reason 
 export const DeprecateBody = z.strictObject({
   reason: Reason,
   sunset: z
-    .union([z.iso.datetime({ offset: true }), z.iso.date()])
+    .union([Instant, Day], 'write a day such as 2026-12-31, or a time, from 1970 to the end of 9999 in UTC')
     .optional()
     .describe('when it goes away: a date, or a time'),
   replacement: z.string().min(1).max(256).optional(),
@@ -211,7 +212,7 @@ export type Dependents = z.infer<typeof Dependents>
 /** The query of a look back: who, when, and what else it would have sent. */
 export const ResolutionAtQuery = z.strictObject({
   agent: z.string().min(1).max(64),
-  at: z.iso.datetime({ offset: true }).optional().describe('now unless given'),
+  at: Instant.optional().describe('now unless given'),
   range: z.string().optional(),
   instance: z.string().max(256).optional(),
   session: z.string().max(256).optional(),
@@ -229,6 +230,7 @@ export const ResolutionAt = z.object({
   via: z.string().nullable(),
   warnings: z.array(z.object({ code: z.string(), message: z.string() })),
   problem: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }).nullable(),
+  missing_tags: z.array(z.string()).describe('tags of the version that the agent did not hold, so that a call was denied'),
   stable: z.record(z.string(), z.string()).describe('what each line served'),
   rollouts: z.array(z.object({ id: z.string(), version: z.string(), state: RolloutState, percent: z.number() })),
   last_change: z.object({ at: Time, by: z.string(), action: z.string(), reason: z.string().nullable() }).nullable(),

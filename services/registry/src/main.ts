@@ -2,6 +2,8 @@ import { ConfigError, readConfig } from './config.ts'
 import { makeAdminKey } from './start/write-admin-key.ts'
 import { startRegistry, StartStopped, type RunningRegistry } from './start/start-registry.ts'
 
+const hangingStartMs = 5000
+
 /** Starts the registry and ends it in order; whatever keeps it from starting is one sentence and a non-zero exit. */
 async function main(): Promise<void> {
   const { config, warnings } = readConfig(process.env, process.cwd())
@@ -22,6 +24,8 @@ async function main(): Promise<void> {
     now.isStopping = true
     process.stdout.write(`\nrepertoire: ${signal}, ${now.registry === undefined ? 'stopping the start' : 'finishing running calls'}\n`)
     if (now.registry !== undefined) end(now.registry)
+    // A start that waits for something that hangs has nothing to finish.
+    else setTimeout(() => process.exit(0), hangingStartMs).unref()
   }
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))

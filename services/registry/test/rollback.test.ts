@@ -117,9 +117,9 @@ describe('a rollback always wins', () => {
     await Promise.allSettled(holders)
   })
   it('names a replica that was not heard of for seconds, and leaves out one that is gone for minutes or has signed off', async () => {
-    await registry.sql`insert into replicas (name, started_at, last_seen_at, applied_revision, left_at) values
-      ('silent', now(), now() - interval '10 seconds', 1, null), ('behind', now(), now(), 1, null),
-      ('gone', now(), now() - interval '6 minutes', 1, null), ('left', now(), now(), 1, now())`
+    await registry.sql`insert into replicas (instance, name, started_at, last_seen_at, applied_revision, left_at) values
+      (gen_random_uuid(), 'silent', now(), now() - interval '10 seconds', 1, null), (gen_random_uuid(), 'behind', now(), now(), 1, null),
+      (gen_random_uuid(), 'gone', now(), now() - interval '6 minutes', 1, null), (gen_random_uuid(), 'left', now(), now(), 1, now())`
     const { id } = await rollout()
     const { applied, lagging, unreachable } = (
       await registry.send('POST', `/v1/rollouts/${id}/rollback?wait=100ms`, { body: { reason: 'a test is in a hurry' } })

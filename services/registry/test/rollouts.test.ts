@@ -132,7 +132,12 @@ describe('POST /v1/skills/{name}/rollouts', () => {
   })
   it('409 ROLLOUT_ACTIVE: two on one line; another line is free', async () => {
     await skill('two-lines', ['1.0.0', '2.0.0'], ['1.1.0', '1.2.0', '2.1.0'])
-    const first = await start('two-lines', { version: '1.1.0', percent: 100 })
+    const unreached = await start('two-lines', { version: '1.1.0', percent: 100 })
+    expect([unreached.body.error?.code, unreached.body.error?.message]).toEqual([
+      'NO_UNITS',
+      'No enabled agent may call two-lines 1.1.0 with a range that would choose it: 100 % of 0 agents is nobody.',
+    ])
+    const first = await start('two-lines', { version: '1.1.0', percent: 100, force: true })
     expect([first.status, (await start('two-lines', { version: '2.1.0', percent: 100 })).status]).toEqual([201, 201])
     const second = await start('two-lines', { version: '1.2.0', percent: 100 })
     expect(said(second)).toEqual([409, 'ROLLOUT_ACTIVE', `promote it, roll it back or cancel it first: it is ${first.body.data.id}`])

@@ -76,6 +76,26 @@ describe('a version that needs more than what its line serves', () => {
   })
 })
 
+describe('a version that is expected', () => {
+  it('403 or 409: needs its own tags, whatever was resolved', async () => {
+    const input = { type: 'object', properties: { amount: { type: 'number' } }, additionalProperties: true }
+    await registry.publish({ name: 'expect-rights', front: 'permission: [payments]\neffects: read' })
+    await registry.release('expect-rights', '1.0.0')
+    expect((await registry.publish({ name: 'expect-rights', version: '1.1.0', input })).status).toBe(201)
+    await registry.release('expect-rights', '1.1.0')
+    const key = await registry.agent('no-payments')
+    const executed = registry.executions.length
+    const reply = await registry.send('POST', '/v1/skills/expect-rights/calls', { key, body: { range: '^1', expect_version: '1.0.0' } })
+    expect([reply.status, reply.body.error?.code, registry.executions.length]).toEqual([409, 'VERSION_CHANGED', executed])
+    const holder = await registry.agent('with-payments', { grants: ['payments'] })
+    const served = await registry.send('POST', '/v1/skills/expect-rights/calls', {
+      key: holder,
+      body: { range: '^1', expect_version: '1.0.0' },
+    })
+    expect([served.status, served.body.meta.version, served.body.meta.via]).toEqual([200, '1.0.0', 'session'])
+  })
+})
+
 describe('payloads', () => {
   it('are kept from an auditor without payload:read, and each reading with it is an event', async () => {
     await registry.publish({ name: 'told-one' })

@@ -8,6 +8,7 @@ import { withContext } from '../context.ts'
 import { examples } from '../examples.ts'
 import { collect, moment, percent, step, type Step } from '../read-option.ts'
 import { sayRolloutChanged } from '../say-changed.ts'
+import { addVersionArguments, readVersionReference } from '../version-reference.ts'
 
 type StartOptions = CommandOptions & {
   readonly percent?: number
@@ -26,8 +27,6 @@ export function addCanaryStart(canary: Command): void {
     .description(
       'Starts a canary: a share of units gets the candidate wherever their range takes it, always the same ones. Everybody else gets what the line serves.',
     )
-    .argument('<name>', 'the skill')
-    .argument('<version>', 'the candidate, as an exact version')
     .option(
       '--percent <percent>',
       'the share at the start, 0 to 100 with at most two decimals; that of the first step unless given',
@@ -39,6 +38,7 @@ export function addCanaryStart(canary: Command): void {
     .option('--step <percent:time>', 'the next share by itself, and how long it stays; may be given several times', step)
     .option('--start-at <time>', 'when it begins by itself, such as 2026-12-31T18:00:00Z', moment)
     .option('--force', 'start although the share selects nobody')
+  addVersionArguments(command, 'the candidate, as an exact version')
   addCommandOptions(command)
     .addHelpText(
       'after',
@@ -49,8 +49,9 @@ export function addCanaryStart(canary: Command): void {
       ),
     )
     .action(
-      withContext(async (context, [name, version]: [string, string], options: StartOptions) => {
+      withContext(async (context, [text, second]: [string, string | undefined], options: StartOptions) => {
         const { percent: share, unit, allow, deny, step: steps, startAt, force } = options
+        const { name, version } = readVersionReference(text, second)
         if (share === undefined && steps === undefined)
           throw usageError('A canary needs a share to start with.', 'add --percent 10, or steps such as --step 5:1h --step 25:4h')
         const change = {

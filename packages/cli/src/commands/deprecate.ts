@@ -4,6 +4,7 @@ import { withContext } from '../context.ts'
 import { examples } from '../examples.ts'
 import { moment } from '../read-option.ts'
 import { commandVersion } from '../version-command.ts'
+import { addVersionArguments, readVersionReference } from '../version-reference.ts'
 
 type DeprecateOptions = CommandOptions & { readonly sunset?: string; readonly replacement?: string }
 
@@ -15,23 +16,22 @@ export function addDeprecate(program: Command): void {
     .description(
       'Warns everybody who gets a version, with a date and a replacement where there are; it is served as before. Saying it again replaces what was said.',
     )
-    .argument('<name>', 'the skill')
-    .argument('<version>', 'the exact version')
     .option('--sunset <time>', 'when it goes away, such as 2026-12-31', moment)
     .option('--replacement <version>', 'the version to use instead')
+  addVersionArguments(command)
   addCommandOptions(command)
     .addHelpText(
       'after',
       examples(
         'repertoire deprecate query-order 1.0.0 --sunset 2026-12-31 --replacement 1.1.0 --reason "amounts without tax"',
-        'repertoire deprecate query-order 1.0.0 --reason "amounts without tax" --dry-run',
+        'repertoire deprecate query-order@1.0.0 --reason "amounts without tax" --dry-run',
       ),
     )
     .action(
-      withContext((context, [name, version]: [string, string], options: DeprecateOptions) =>
+      withContext(async (context, [text, second]: [string, string | undefined], options: DeprecateOptions) =>
         commandVersion(
           context,
-          { name, version, verb: 'deprecate', body: { sunset: options.sunset, replacement: options.replacement } },
+          { ...readVersionReference(text, second), verb: 'deprecate', body: { sunset: options.sunset, replacement: options.replacement } },
           options,
         ),
       ),

@@ -3,6 +3,7 @@ import { addCommandOptions, type CommandOptions } from '../command-options.ts'
 import { withContext } from '../context.ts'
 import { examples } from '../examples.ts'
 import { commandVersion } from '../version-command.ts'
+import { addVersionArguments, readVersionReference } from '../version-reference.ts'
 
 /** Adds `repertoire unyank`. */
 export function addUnyank(program: Command): void {
@@ -12,13 +13,12 @@ export function addUnyank(program: Command): void {
     .description(
       'Takes a yank back: the version is what it was before. What its line serves stays as it is; release lifts it to a version above that.',
     )
-    .argument('<name>', 'the skill')
-    .argument('<version>', 'the exact version')
+  addVersionArguments(command)
   addCommandOptions(command)
     .addHelpText('after', examples('repertoire unyank query-order 1.1.0 --reason "the fault was elsewhere"'))
     .action(
-      withContext((context, [name, version]: [string, string], options: CommandOptions) =>
-        commandVersion(context, { name, version, verb: 'unyank' }, options),
+      withContext(async (context, [text, second]: [string, string | undefined], options: CommandOptions) =>
+        commandVersion(context, { ...readVersionReference(text, second), verb: 'unyank' }, options),
       ),
     )
 }

@@ -3,6 +3,7 @@ import { addCommandOptions, urgentWait, type CommandOptions } from '../command-o
 import { withContext } from '../context.ts'
 import { examples } from '../examples.ts'
 import { commandVersion } from '../version-command.ts'
+import { addVersionArguments, readVersionReference } from '../version-reference.ts'
 
 type WithdrawOptions = CommandOptions & { readonly replacement?: string }
 
@@ -37,14 +38,17 @@ export function addWithdraw(program: Command): void {
       .command(verb)
       .summary(summary)
       .description(description)
-      .argument('<name>', 'the skill')
-      .argument('<version>', 'the exact version')
       .option('--replacement <version>', 'the version to use instead, which whoever pins it is told')
+    addVersionArguments(command)
     addCommandOptions(command, urgentWait)
       .addHelpText('after', examples(...lines))
       .action(
-        withContext((context, [name, version]: [string, string], options: WithdrawOptions) =>
-          commandVersion(context, { name, version, verb, isUrgent, body: { replacement: options.replacement } }, options),
+        withContext(async (context, [text, second]: [string, string | undefined], options: WithdrawOptions) =>
+          commandVersion(
+            context,
+            { ...readVersionReference(text, second), verb, isUrgent, body: { replacement: options.replacement } },
+            options,
+          ),
         ),
       )
   }

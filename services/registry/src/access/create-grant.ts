@@ -14,29 +14,32 @@ export async function createGrant(deps: Deps, caller: Caller, input: CreateGrant
       hint: 'give an expires_at that lies ahead',
       details: [{ path: '/expires_at', rule: 'future' }],
     })
-  return deps.store.transaction(async (tx) => {
-    if ((await tx.agents.lock(input.agentId)) === undefined) throw noAgent(input.agentId)
-    const grant = {
-      id: deps.ids.next(),
-      agentId: input.agentId,
-      pattern: input.pattern,
-      deny: input.deny,
-      reason: input.reason,
-      grantedBy: caller.id,
-      expiresAt,
-    }
-    await tx.grants.insert({ ...grant, at })
-    const shown = showGrant({ ...grant, createdAt: at })
-    await tx.audit.append({
-      caller,
-      action: input.deny ? 'grant.deny' : 'grant.create',
-      subject: input.agentId,
-      reason: input.reason,
-      after: shown,
-      at,
-    })
-    return shown
-  })
+  return deps.store.transaction(
+    async (tx) => {
+      if ((await tx.agents.lock(input.agentId)) === undefined) throw noAgent(input.agentId)
+      const grant = {
+        id: deps.ids.next(),
+        agentId: input.agentId,
+        pattern: input.pattern,
+        deny: input.deny,
+        reason: input.reason,
+        grantedBy: caller.id,
+        expiresAt,
+      }
+      await tx.grants.insert({ ...grant, at })
+      const shown = showGrant({ ...grant, createdAt: at })
+      await tx.audit.append({
+        caller,
+        action: input.deny ? 'grant.deny' : 'grant.create',
+        subject: input.agentId,
+        reason: input.reason,
+        after: shown,
+        at,
+      })
+      return shown
+    },
+    { isUrgent: input.deny },
+  )
 }
 
 /** A grant as its readers see it. */

@@ -9,11 +9,14 @@ export async function removeGrant(
   { agentId, grantId }: { readonly agentId: string; readonly grantId: string },
 ): Promise<{ readonly id: string; readonly removed: boolean }> {
   requireRole(caller, 'admin')
-  return deps.store.transaction(async (tx) => {
-    const at = deps.clock.now()
-    if (!isUuid(grantId) || !(await tx.grants.remove(agentId, grantId, at)))
-      throw new Refusal('NOT_FOUND', `Agent ${agentId} has no grant ${grantId}.`, { hint: `repertoire grants ${agentId} shows them` })
-    await tx.audit.append({ caller, action: 'grant.remove', subject: agentId, after: { grant_id: grantId }, at })
-    return { id: grantId, removed: true }
-  })
+  return deps.store.transaction(
+    async (tx) => {
+      const at = deps.clock.now()
+      if (!isUuid(grantId) || !(await tx.grants.remove(agentId, grantId, at)))
+        throw new Refusal('NOT_FOUND', `Agent ${agentId} has no grant ${grantId}.`, { hint: `repertoire grants ${agentId} shows them` })
+      await tx.audit.append({ caller, action: 'grant.remove', subject: agentId, after: { grant_id: grantId }, at })
+      return { id: grantId, removed: true }
+    },
+    { isUrgent: true },
+  )
 }

@@ -9,13 +9,16 @@ export async function revokeKey(
 ): Promise<{ readonly id: string; readonly removed: boolean }> {
   requireRole(caller, 'admin')
   if (keyId === caller.keyId) throw new Refusal('ILLEGAL_TRANSITION', 'A key cannot revoke itself.', { hint: 'use another admin key' })
-  return deps.store.transaction(async (tx) => {
-    const at = deps.clock.now()
-    if (!isUuid(keyId) || !(await tx.keys.revoke(agentId, keyId, at)))
-      throw new Refusal('NOT_FOUND', `Agent ${agentId} has no live key ${keyId}.`, { hint: `repertoire keys list ${agentId} shows them` })
-    await tx.audit.append({ caller, action: 'key.revoke', subject: agentId, after: { key_id: keyId }, at })
-    return { id: keyId, removed: true }
-  })
+  return deps.store.transaction(
+    async (tx) => {
+      const at = deps.clock.now()
+      if (!isUuid(keyId) || !(await tx.keys.revoke(agentId, keyId, at)))
+        throw new Refusal('NOT_FOUND', `Agent ${agentId} has no live key ${keyId}.`, { hint: `repertoire keys list ${agentId} shows them` })
+      await tx.audit.append({ caller, action: 'key.revoke', subject: agentId, after: { key_id: keyId }, at })
+      return { id: keyId, removed: true }
+    },
+    { isUrgent: true },
+  )
 }
 
 /** Whether a text is an identifier of ours, before it reaches a query. */

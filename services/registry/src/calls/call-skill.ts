@@ -1,5 +1,5 @@
 import { limits } from '@repertoire/contract'
-import { admit, contextOf, denied, honourExpected, isHighRisk, isUnconfirmed, Refusal, type Admission } from '@repertoire/core'
+import { admit, authorize, contextOf, denied, honourExpected, isHighRisk, isUnconfirmed, Refusal, type Admission } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { askingOf, type Visit } from '../visit.ts'
 import { beginCall, type CallInProgress } from './call-in-progress.ts'
@@ -108,8 +108,11 @@ function resolveCall(visit: Visit, input: CallInput, call: CallInProgress): Admi
     expected === undefined
       ? admission.resolved
       : honourExpected(admission.skill, { version: expected, ranges: admission.ranges, resolved: admission.resolved }, contextOf(asking))
-  call.resolvedTo({ ...admission, resolved })
-  return { ...admission, resolved }
+  // Another version may need other tags: whoever expects one is judged by that one.
+  const authorization = authorize(visit.caller, { skill: admission.skill, version: resolved.version }, asking.nowMs)
+  const admitted = { ...admission, resolved, authorization }
+  call.resolvedTo(admitted)
+  return admitted
 }
 
 // A grant or a version may have been taken back without this replica hearing of it; what could do harm waits for certainty.

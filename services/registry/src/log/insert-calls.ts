@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
 import type { NewCallRow } from '../stored.ts'
+import { ForeignDatabase } from '../store/transaction.ts'
 import { callColumns } from './call-columns.ts'
 
 const drainLock = 0x5245504c
@@ -12,10 +13,11 @@ const insertPayloads = `insert into call_payloads (call_id, input, output, error
   select id, decode(input, 'hex'), decode(output, 'hex'), message from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as batch (id, input, output, message) on conflict do nothing`
 
 /** Writes a batch of call rows with their payloads, in one transaction. */
-export async function insertCallRows(sql: postgres.Sql, rows: readonly NewCallRow[]): Promise<void> {
+export async function insertCallRows(sql: postgres.Sql, rows: readonly NewCallRow[], installId: string): Promise<void> {
   await sql.begin(async (tx) => {
     // One drain at a time over all replicas: so the order of seq is the order of commits.
-    await tx`select pg_advisory_xact_lock(${drainLock})`
+    const [owner] = await tx`select install_id, pg_advisory_xact_lock(${drainLock}) from installation`
+    if (owner?.['install_id'] !== installId) throw new ForeignDatabase()
     await tx.unsafe(insertCalls, callColumns.map((column) => rows.map((row) => column.of(row))) as never[], { prepare: true })
     await tx.unsafe(
       insertPayloads,

@@ -1,14 +1,13 @@
-import type postgres from 'postgres'
 import type { Logger } from 'pino'
+import type { Database } from '../store/connect.ts'
 
 const everyMs = 60 * 60 * 1000
 
 /** Makes the partitions of today and the three days ahead, now and every hour; stops when told. */
-export function keepPartitions(sql: postgres.Sql, logger: Logger): () => void {
+export function keepPartitions({ general }: Database, logger: Logger): () => void {
   const make = (): void => {
-    sql`select repertoire_make_partitions((now() at time zone 'UTC')::date, 4)`.catch((error: unknown) =>
-      logger.warn({ err: error }, 'partitions could not be made; rows go to the default one'),
-    )
+    const made = general.gate.run(() => general.sql`select repertoire_make_partitions((now() at time zone 'UTC')::date, 4)`)
+    made.catch((error: unknown) => logger.warn({ err: error }, 'partitions could not be made; rows go to the default one'))
   }
   make()
   const timer = setInterval(make, everyMs)

@@ -1,18 +1,22 @@
 import { Refusal } from '@repertoire/core'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { CallLog } from '../ports.ts'
 import type { Database } from '../store/connect.ts'
-import type { Gate } from '../store/gate.ts'
 import { countCalls, lastCall } from './count-calls.ts'
 import { findCalls, getCall } from './find-calls.ts'
 import { insertCallRows } from './insert-calls.ts'
-import { startDrain } from './spool/drain.ts'
+import { createDrain } from './spool/drain.ts'
 import { encodeRow } from './spool/frames.ts'
 import { openSpool } from './spool/open-spool.ts'
 import { writeBatch } from './write-batch.ts'
 
 /** A call log over a spool; `close` brings to Postgres what can be, and leaves the rest on disk for the next start. */
 export type OpenCallLog = CallLog & {
+  /** Begins to bring rows to Postgres, once it is known to be that of the installation they belong to. */
+  readonly begin: (installId: string) => Promise<void>
+
   readonly spooledBytes: () => number
   readonly lagMs: () => number
   readonly close: () => Promise<void>
@@ -21,7 +25,6 @@ export type OpenCallLog = CallLog & {
 /** Where the spool lies and how large it may grow, and when a row counts as acknowledged. */
 export type CallLogOptions = {
   readonly database: Database
-  readonly gate: Gate
   readonly logger: Logger
   readonly folder: string
   readonly maxBytes: number
@@ -29,19 +32,20 @@ export type CallLogOptions = {
 }
 
 const appendDeadlineMs = 6000
-const writeDeadlineMs = 5000
 const readOwnMs = 500
 const closeMs = 1500
 
 /** Opens the call log: a row is on this disk before its call is answered, and in Postgres soon after. */
-export async function openCallLog({ database, gate, logger, folder, maxBytes, acknowledge }: CallLogOptions): Promise<OpenCallLog> {
+export async function openCallLog({ database: { log }, logger, folder, maxBytes, acknowledge }: CallLogOptions): Promise<OpenCallLog> {
   const spool = await openSpool({ folder, maxBytes, onError: (error) => logger.error({ err: error }, 'the spool could not be written') })
-  const drain = startDrain({
+  let installId = ''
+  const drain = createDrain({
     spool,
     write: (rows) =>
       writeBatch(
         {
-          write: (batch) => withDeadline(insertCallRows(database.logSql, batch), writeDeadlineMs),
+          // Without a deadline of its own: while one batch is on its way no second one is sent, and a dead link is replaced.
+          write: (batch) => log.gate.run(() => insertCallRows(log.sql, batch, installId), Number.POSITIVE_INFINITY),
           onPoison: (row, error) =>
             logger.error({ call_id: row.call_id, err: error }, 'the database refused a row as it was; it is kept without payload'),
         },
@@ -52,7 +56,7 @@ export async function openCallLog({ database, gate, logger, folder, maxBytes, ac
   // What this replica has acknowledged is there when it is asked for; what others have, a moment later.
   const readOwn = async <T>(work: () => Promise<T>): Promise<T> => {
     await drain.settled(readOwnMs)
-    return gate.run(work)
+    return log.gate.run(work)
   }
   return {
     append: async (row) => {
@@ -68,10 +72,15 @@ export async function openCallLog({ database, gate, logger, folder, maxBytes, ac
     spooledBytes: spool.bytes,
     lagMs: drain.lagMs,
     isDown: () => spool.isDown() || (acknowledge === 'postgres' && drain.lagMs() > 0),
-    countBy: (skill, since) => readOwn(() => countCalls(database.logSql, skill, since)),
-    lastOf: (question) => readOwn(() => lastCall(database.logSql, question)),
-    find: (query) => readOwn(() => findCalls(database.logSql, query)),
-    get: (callId) => (isUuid(callId) ? readOwn(() => getCall(database.logSql, callId)) : Promise.resolve(undefined)),
+    countBy: (skill, since) => readOwn(() => countCalls(log.sql, skill, since)),
+    lastOf: (question) => readOwn(() => lastCall(log.sql, question)),
+    find: (query) => readOwn(() => findCalls(log.sql, query)),
+    get: (callId) => (isUuid(callId) ? readOwn(() => getCall(log.sql, callId)) : Promise.resolve(undefined)),
+    begin: async (id) => {
+      await claimFolder(folder, id)
+      installId = id
+      drain.begin()
+    },
     close: async () => {
       await drain.settled(closeMs)
       await drain.stop()
@@ -99,4 +108,15 @@ function unavailable(cause: unknown): Refusal {
 
 function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+}
+
+// Rows that were acknowledged belong to one installation, and are brought to no other.
+async function claimFolder(folder: string, installId: string): Promise<void> {
+  const file = join(folder, 'installation')
+  const known = await readFile(file, 'utf8').catch(() => '')
+  if (known.trim() !== '' && known.trim() !== installId)
+    throw new Error(
+      `The spool ${folder} holds calls of installation ${known.trim()}, and the database belongs to ${installId}: start with the database they belong to, or with another data directory.`,
+    )
+  if (known.trim() === '') await writeFile(file, `${installId}\n`, { mode: 0o600 })
 }

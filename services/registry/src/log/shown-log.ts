@@ -1,5 +1,5 @@
-import type postgres from 'postgres'
 import type { Ids, ShownLog } from '../ports.ts'
+import type { Database } from '../store/connect.ts'
 import type { ShownEvent } from '../stored.ts'
 
 const maxWaiting = 5000
@@ -8,7 +8,7 @@ const everyMs = 1000
 
 /** Notes what was shown: once per agent, session, revision and query, written in the background, dropped when too much waits. */
 export function openShownLog(
-  sql: postgres.Sql,
+  { log }: Database,
   { ids, replica }: { readonly ids: Ids; readonly replica: string },
 ): ShownLog & { readonly stop: () => Promise<void> } {
   let waiting: { readonly id: string; readonly at: Date; readonly event: ShownEvent }[] = []
@@ -21,15 +21,23 @@ export function openShownLog(
     waiting = waiting.slice(1000)
     if (batch.length === 0) return
     const column = (of: (entry: (typeof batch)[number]) => unknown): never => batch.map(of) as never
-    await sql`insert into shown_events (event_id, ts, replica, kind, agent_id, session, revision, query, items, item_count)
+    const written = log.gate.run(
+      () => log.sql`insert into shown_events (event_id, ts, replica, kind, agent_id, session, revision, query, items, item_count)
       select * from unnest(${column((entry) => entry.id)}::uuid[], ${column((entry) => entry.at.toISOString())}::timestamptz[], ${column(() => replica)}::text[],
         ${column((entry) => entry.event.kind)}::text[], ${column((entry) => entry.event.agentId)}::text[], ${column((entry) => entry.event.session)}::text[],
         ${column((entry) => entry.event.revision)}::bigint[], ${column((entry) => entry.event.query)}::text[], ${column((entry) => entry.event.items.join(' '))}::text[],
-        ${column((entry) => entry.event.items.length)}::int[])`.catch(() => {
+        ${column((entry) => entry.event.items.length)}::int[])`,
+    )
+    await written.catch(() => {
       dropped += batch.length
     })
   }
-  const timer = setInterval(() => (writing = writing.then(write)), everyMs)
+  let isWriting = false
+  const timer = setInterval(() => {
+    if (isWriting) return
+    isWriting = true
+    writing = write().finally(() => (isWriting = false))
+  }, everyMs)
   timer.unref()
   return {
     note: (event) => {

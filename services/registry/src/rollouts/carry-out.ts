@@ -88,9 +88,13 @@ export async function carryOut(
     },
     { isUrgent: command.isUrgent },
   )
-  const propagation = given.waitMs === undefined ? undefined : await deps.replicas.obeying(done.revision, given.waitMs)
+  // It is done: that nobody can be asked who obeys by now changes nothing of that.
+  const propagation =
+    given.waitMs === undefined ? undefined : await deps.replicas.obeying(done.revision, given.waitMs).catch(() => nobodyAsked)
   return { ...done, rollout: done.plan.rollouts.find(({ id }) => id === command.rolloutId) ?? done.rollout, propagation }
 }
+
+const nobodyAsked: Propagation = { applied: [], lagging: [], unreachable: ['(the database is away, so that nobody could be asked)'] }
 
 // Only what the plan touches: the audit log is read by people.
 function stateBefore(facts: SkillFacts, plan: Plan): object {

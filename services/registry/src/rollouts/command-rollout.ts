@@ -28,13 +28,13 @@ export async function commandRollout(
   { id, given, dryRun, plan, ...rest }: RolloutCommandInput,
 ): Promise<Answer<RolloutChanged | DryRunReport>> {
   requireRole(caller, 'operator')
-  const stored = isUuid(id) ? await deps.store.rollout(id) : undefined
+  const stored = isUuid(id) ? await deps.store.rollout(id.toLowerCase(), { isUrgent: rest.isUrgent }) : undefined
   if (stored === undefined) throw noRollout(id)
   const command: Command = {
     ...rest,
     subject: `${stored.skill}@${stored.rollout.candidate}`,
     skill: stored.skill,
-    rolloutId: id,
+    rolloutId: id.toLowerCase(),
     plan: (facts, order, rollout) => plan(facts, order, rollout ?? stored.rollout),
   }
   if (dryRun) {

@@ -1,5 +1,5 @@
 import type { Rollout } from '@repertoire/contract'
-import { nameKey, requireRole, type Caller } from '@repertoire/core'
+import { requireRole, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { isUuid, noRollout } from './command-rollout.ts'
 import { showRollout } from './show-rollout.ts'
@@ -9,10 +9,10 @@ export async function getRollout(
   deps: Deps,
   caller: Caller,
   { id }: { readonly id: string },
-): Promise<{ readonly rollout: Rollout; readonly skillRevision: number }> {
+): Promise<{ readonly rollout: Rollout; readonly skillRevision: number; readonly revision: number }> {
   requireRole(caller, 'operator')
-  const stored = isUuid(id) ? await deps.store.rollout(id) : undefined
+  const stored = isUuid(id) ? await deps.store.rollout(id.toLowerCase()) : undefined
   if (stored === undefined) throw noRollout(id)
-  const skill = deps.snapshot().skills.get(nameKey(stored.skill))
-  return { rollout: showRollout(stored.skill, stored.rollout), skillRevision: skill?.revision ?? 0 }
+  const { skillRevision, revision } = stored
+  return { rollout: showRollout(stored.skill, stored.rollout), skillRevision, revision }
 }

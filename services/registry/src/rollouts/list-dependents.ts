@@ -4,9 +4,11 @@ import {
   contextOfAgent,
   nameKey,
   parseRange,
+  permit,
   requireRole,
   splitRanges,
   tryResolve,
+  type AgentRecord,
   type Caller,
   type ParsedRange,
   type SkillRecord,
@@ -68,11 +70,19 @@ function describe(
     version: resolved?.version.version ?? null,
     via: resolved?.via ?? null,
     status: resolved?.version.status ?? null,
-    problem: agent?.disabled === true ? 'the agent is disabled' : typeof attempt === 'function' ? attempt().message : null,
+    problem: problemOf(agent, attempt, nowMs),
     calls: mine.reduce((sum, { calls }) => sum + calls, 0),
     last_call_at: lastAt === undefined ? null : new Date(lastAt).toISOString(),
     versions,
   }
+}
+
+function problemOf(agent: AgentRecord | undefined, attempt: ReturnType<typeof tryResolve> | undefined, nowMs: number): string | null {
+  if (agent === undefined) return 'there is no such agent'
+  if (agent.disabled) return 'the agent is disabled'
+  if (typeof attempt === 'function') return attempt().message
+  const missing = attempt === undefined ? [] : permit(agent.grants, attempt.version.manifest.permission, nowMs).missing
+  return missing.length === 0 ? null : `it lacks ${missing.join(', ')}`
 }
 
 function rangesOf(text: string): ParsedRange[] | undefined {

@@ -6,8 +6,11 @@ import { showRollout } from './show-rollout.ts'
 /** A page of rollouts. */
 export type RolloutPage = { readonly items: Rollout[]; readonly next_cursor: string | null }
 
+/** A page, and the revision in which it was read; undefined when it is empty. */
+export type ReadPage = { readonly page: RolloutPage; readonly revision: number | undefined }
+
 /** Rollouts, newest first; `active` means those that have not ended. */
-export async function listRollouts(deps: Deps, caller: Caller, query: ListRolloutsQuery): Promise<RolloutPage> {
+export async function listRollouts(deps: Deps, caller: Caller, query: ListRolloutsQuery): Promise<ReadPage> {
   requireRole(caller, 'operator')
   const rows = await deps.store.listRollouts({
     skill: query.skill === undefined ? undefined : nameKey(query.skill),
@@ -17,8 +20,9 @@ export async function listRollouts(deps: Deps, caller: Caller, query: ListRollou
   })
   const items = rows.slice(0, query.limit)
   const last = items.at(-1)
-  return {
+  const page = {
     items: items.map(({ rollout, skill }) => showRollout(skill, rollout)),
     next_cursor: rows.length > query.limit && last !== undefined ? writeCursor(last.rollout.id) : null,
   }
+  return { page, revision: rows[0]?.revision }
 }

@@ -4,6 +4,7 @@ import {
   contextOfAgent,
   nameKey,
   parseRange,
+  permit,
   Refusal,
   requireRole,
   skillAfter,
@@ -57,6 +58,7 @@ export async function resolutionAt(
     via: resolved?.via ?? null,
     warnings: (resolved?.warnings ?? []).map((warning) => ({ ...warning })),
     problem: problemOf(skill.name, attempt),
+    missing_tags: resolved === undefined ? [] : [...permit(grants, resolved.version.manifest.permission, at.getTime()).missing],
     stable: Object.fromEntries([...(then?.stable ?? [])].map(([line, version]) => [line, version.version])),
     rollouts: (then?.rollouts ?? []).map(({ id, candidate, state, basisPoints }) => ({
       id,

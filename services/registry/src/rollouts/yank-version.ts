@@ -23,7 +23,7 @@ export function yankVersion(
   return commandVersion(deps, caller, {
     ...input,
     action: 'version.yank',
-    isUrgent: false,
+    isUrgent: true,
     needsMatch: true,
     plan: (facts, order) => planYank(facts, { version: input.version, replacement: replacement ?? null }, order),
   })

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Database } from '../store/connect.ts'
-import type { Gate } from '../store/gate.ts'
 import { createHeartbeat, type Heartbeat } from '../store/heartbeat.ts'
 import { loadSavedSnapshot } from '../store/saved-snapshot.ts'
 import { createSnapshotFeed, type Confirmed, type SnapshotFeed } from '../store/snapshot-feed.ts'
@@ -19,7 +18,7 @@ export type OpenCatalogue = {
 /** Opens the catalogue; nothing is read from the database before it is started. */
 export async function openCatalogue(
   config: Config,
-  { database, gate, logger }: { readonly database: Database; readonly gate: Gate; readonly logger: Logger },
+  { database, instance, logger }: { readonly database: Database; readonly instance: string; readonly logger: Logger },
 ): Promise<OpenCatalogue> {
   const folder = join(config.dataDir, 'snapshot')
   // An embedded Postgres is there or the start fails; one elsewhere may be away, and then the disk has what was last known.
@@ -27,16 +26,20 @@ export async function openCatalogue(
   const saver = createSnapshotSaver(folder, (error) => logger.warn({ err: error }, 'the catalogue could not be saved'))
   const heartbeat = createHeartbeat({
     database,
-    gate,
+    instance,
     replica: config.replica,
     onError: (error) => logger.debug({ err: error }, 'a heartbeat was not written'),
   })
   const feed = createSnapshotFeed({
     database,
-    gate,
     now: Date.now,
     from: saved,
     onError: (error) => logger.warn({ err: error }, 'the catalogue could not be read again'),
+    onRestored: (held, found) =>
+      logger.error(
+        { held, found },
+        'the database is behind what this replica held: a backup was restored; its epoch is raised and everything read anew',
+      ),
   })
   feed.onConfirmed((confirmed) => {
     heartbeat.applied(confirmed.snapshot.revision)

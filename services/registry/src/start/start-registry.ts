@@ -16,14 +16,14 @@ import { createMetrics } from '../metrics.ts'
 import type { Clock, Deps } from '../ports.ts'
 import { startEmbeddedPostgres } from '../postgres/embedded.ts'
 import { openDatabase } from '../store/connect.ts'
-import { createGate } from '../store/gate.ts'
 import { createKeyUses } from '../store/keys.ts'
 import { keepHead } from '../store/kept-head.ts'
 import { openStore } from '../store/open-store.ts'
+import { watchPools } from '../store/watch-pools.ts'
 import type { Confirmed } from '../store/snapshot-feed.ts'
 import { startAutomation } from './automation.ts'
 import { writeBanner } from './banner.ts'
-import { bringUp, isAway, keepBringingUp, type BringUp } from './bring-up.ts'
+import { bringUp, bringUpSoon, isAway, keepBringingUp, type BringUp, type BroughtUp } from './bring-up.ts'
 import { readInstallSecret, takeDataDirectory } from './data-directory.ts'
 import { explainStart } from './explain-start.ts'
 import { openCatalogue } from './open-catalogue.ts'
@@ -36,8 +36,8 @@ import { createUndo, type Undo } from './undo.ts'
 /** A running registry. */
 export type RunningRegistry = { readonly banner: string; readonly port: number; readonly stop: () => Promise<void> }
 
-const clock: Clock = { now: () => new Date() }
 const staleAfterMs = 5000
+const tolerableSkewMs = 1000
 
 /** A start that was told to stop before it was done. */
 export class StartStopped extends Error {}
@@ -56,6 +56,9 @@ export async function startRegistry(config: Config, stopRequested: () => boolean
 }
 
 async function start(config: Config, undo: Undo, checkpoint: () => void): Promise<RunningRegistry> {
+  // The database's clock is everybody's: a machine whose own is wrong takes no step early.
+  let aheadMs = (): number => 0
+  const clock: Clock = { now: () => new Date(Date.now() - aheadMs()) }
   const logger = pino({ level: config.logLevel, base: { replica: config.replica } }, pino.destination({ dest: 2, sync: true }))
   const verifyToken = await readTokenVerifier(config.oidcFile, clock.now)
   const directory = await takeDataDirectory(config.dataDir)
@@ -79,27 +82,30 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
 
   const database = openDatabase(url)
   undo.add('database', database.close)
-  const gates = { general: createGate(256), urgent: createGate(64) }
+  const stopWatching = watchPools(database, (pool) =>
+    logger.warn({ pool }, 'the link to the database was dead; new connections take its place'),
+  )
+  undo.add('watch over the pools', async () => stopWatching())
   const ids = createIds(clock)
   const prover = createProver()
   undo.add('prover', prover.stop)
-  const catalogue = await openCatalogue(config, { database, gate: gates.urgent, logger })
+  const catalogue = await openCatalogue(config, { database, instance: ids.next(), logger })
   undo.add('catalogue', catalogue.stop)
   const { feed, heartbeat, saved } = catalogue
   const head = keepHead(config.dataDir, (error) => logger.warn({ err: error }, 'the end of the audit log could not be kept'))
   undo.add('audit head', head.stop)
-  const store = openStore(database, { feed, gates, secret: installSecret, head })
-  const keyUses = createKeyUses(database.db, gates.general)
+  aheadMs = () => (Math.abs(feed.skewMs()) > tolerableSkewMs ? feed.skewMs() : 0)
+  const store = openStore(database, { feed, secret: installSecret, head })
+  const keyUses = createKeyUses(database)
   undo.add('key uses', keyUses.stop)
   const calls = await openCallLog({
     database,
-    gate: gates.general,
     logger,
     folder: join(config.dataDir, 'spool'),
     maxBytes: config.spoolMaxBytes,
     acknowledge: config.acknowledge,
   })
-  const shown = openShownLog(database.logSql, { ids, replica: config.replica })
+  const shown = openShownLog(database, { ids, replica: config.replica })
   const kept = keepFiles(join(config.dataDir, 'bundles'), store.filesOf)
   feed.onConfirmed(({ snapshot }) => kept.prepare(snapshot))
   const runner = await runnerStarting
@@ -129,11 +135,11 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   }
   checkpoint()
   const boot = await upOrAway(
-    { config, url, deps, database, feed, logger, checkpoint, ...(saved === undefined ? {} : { connectDeadlineMs: 3000 }) },
+    { config, url, deps, database, calls, feed, logger, checkpoint, ...(saved === undefined ? {} : { connectDeadlineMs: 3000 }) },
     saved,
   )
   undo.add('attempts to reach the database', async () => boot.giveUp())
-  const stopPartitions = keepPartitions(database.sql, logger)
+  const stopPartitions = keepPartitions(database, logger)
   undo.add('partitions', async () => stopPartitions())
   undo.add('automation', startAutomation(deps, logger))
 
@@ -146,6 +152,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     health: {
       degraded: () => [
         ...(isStale() ? ['database_away'] : []),
+        ...(aheadMs() === 0 ? [] : ['clock_differs']),
         ...(calls.isDown() ? ['log_down'] : []),
         ...(calls.lagMs() > 5000 ? ['log_lagging'] : []),
       ],
@@ -186,18 +193,33 @@ type Boot = { readonly madeKey: boolean; readonly skills: readonly string[]; rea
 
 // Without a database, what the disk kept is served, and the rest of the start happens when it is back.
 async function upOrAway(what: BringUp, saved: Confirmed | undefined): Promise<Boot> {
-  const { config, feed, logger } = what
+  const { config, logger } = what
+  const isUp = (seeded: BroughtUp): Boot => ({
+    madeKey: seeded.madeKey,
+    skills: sayWhatWasSeeded(seeded.seeded, config.skillsDir),
+    giveUp: () => undefined,
+  })
+  if (saved === undefined) return isUp(await bringUp(what))
   try {
-    const { madeKey, seeded } = await bringUp(what)
-    return { madeKey, skills: sayWhatWasSeeded(seeded, config.skillsDir), giveUp: () => undefined }
+    const outcome = await bringUpSoon(what, patienceMs)
+    return 'underWay' in outcome ? serveSaved(what, saved, outcome.underWay) : isUp(outcome)
   } catch (error) {
-    if (saved === undefined || !isAway(error)) throw error
+    if (!isAway(error)) throw error
     logger.warn({ err: error, revision: saved.snapshot.revision }, 'the database is away: what was last known is served')
-    const since = new Date(saved.confirmedAt).toISOString()
-    return {
-      madeKey: false,
-      skills: [`skills    ${feed.current().skills.size}, as known at ${since}: the database is away; changes are refused until it is back`],
-      giveUp: keepBringingUp(what),
-    }
+    return serveSaved(what, saved)
+  }
+}
+
+// Whoever has something to serve waits no longer than this for a database that hangs.
+const patienceMs = 8000
+
+function serveSaved(what: BringUp, saved: Confirmed, underWay?: Promise<BroughtUp>): Boot {
+  const since = new Date(saved.confirmedAt).toISOString()
+  return {
+    madeKey: false,
+    skills: [
+      `skills    ${what.feed.current().skills.size}, as known at ${since}: the database is away; changes are refused until it is back`,
+    ],
+    giveUp: keepBringingUp(what, underWay),
   }
 }

@@ -6,7 +6,6 @@ import { createIds } from '../ids.ts'
 import { startEmbeddedPostgres } from '../postgres/embedded.ts'
 import { livePostmaster } from '../postgres/postmaster.ts'
 import { openDatabase } from '../store/connect.ts'
-import { createGate } from '../store/gate.ts'
 import { keepHead } from '../store/kept-head.ts'
 import { openStore } from '../store/open-store.ts'
 import { createSnapshotFeed } from '../store/snapshot-feed.ts'
@@ -19,11 +18,10 @@ export async function makeAdminKey(config: Config): Promise<string> {
   const { url, release } = await reachDatabase(config)
   const database = openDatabase(url)
   const clock = { now: () => new Date() }
-  const gate = createGate(8)
   const say = (error: unknown): void => void process.stderr.write(`repertoire: ${String(error)}\n`)
   const head = keepHead(config.dataDir, say)
-  const feed = createSnapshotFeed({ database, gate, now: Date.now, onError: say })
-  const store = openStore(database, { feed, gates: { general: gate, urgent: gate }, secret, head })
+  const feed = createSnapshotFeed({ database, now: Date.now, onError: say })
+  const store = openStore(database, { feed, secret, head })
   try {
     await breakGlass(
       { store, clock, ids: createIds(clock) },

@@ -27,19 +27,22 @@ export async function listAudit(db: Drizzle, query: AuditQuery): Promise<AuditPa
 
 const pageRows = 2000
 
+/** How a page is asked for: each by itself, so that a long log holds no connection. */
+type Ask = <T>(work: (db: Drizzle) => Promise<T>) => Promise<T>
+
 /**
  * Follows the chain from its first event to its last, and names the first event at which it breaks, or the tail that is gone.
  * What was written under an earlier install secret is only followed: its links cannot be computed any more.
  */
-export async function verifyAudit(db: Drizzle, secret: Uint8Array, head: AuditHead | undefined): Promise<AuditVerdict> {
-  const verifiableFrom = await lastRenewal(db, secret)
+export async function verifyAudit(ask: Ask, secret: Uint8Array, head: AuditHead | undefined): Promise<AuditVerdict> {
+  const verifiableFrom = await lastRenewal(ask, secret)
   let previous: string | null = null
   let rows = 0
   let unverifiable = 0
   let lastSeq = 0
   let hasBegun = false
   let seenHead = head === undefined
-  for (let page = await pageAfter(db, 0); page.length > 0; page = await pageAfter(db, lastSeq)) {
+  for (let page = await pageAfter(ask, 0); page.length > 0; page = await pageAfter(ask, lastSeq)) {
     for (const { seq, hash, previousHash, ...event } of page) {
       rows += 1
       lastSeq = seq
@@ -67,18 +70,15 @@ export async function verifyAudit(db: Drizzle, secret: Uint8Array, head: AuditHe
   return { ok: true, rows, unverifiable, last_seq: lastSeq, first_bad: null }
 }
 
-function pageAfter(db: Drizzle, seq: number): Promise<AuditPage[]> {
-  return db.select().from(auditEvents).where(gt(auditEvents.seq, seq)).orderBy(asc(auditEvents.seq)).limit(pageRows)
+function pageAfter(ask: Ask, seq: number): Promise<AuditPage[]> {
+  return ask((db) => db.select().from(auditEvents).where(gt(auditEvents.seq, seq)).orderBy(asc(auditEvents.seq)).limit(pageRows))
 }
 
 // Only who has the secret can write the event that says it was renewed; a forged one does not count.
-async function lastRenewal(db: Drizzle, secret: Uint8Array): Promise<number> {
-  const renewals = await db
-    .select()
-    .from(auditEvents)
-    .where(eq(auditEvents.action, secretRenewed))
-    .orderBy(desc(auditEvents.seq))
-    .limit(100)
+async function lastRenewal(ask: Ask, secret: Uint8Array): Promise<number> {
+  const renewals = await ask((db) =>
+    db.select().from(auditEvents).where(eq(auditEvents.action, secretRenewed)).orderBy(desc(auditEvents.seq)).limit(100),
+  )
   const found = renewals.find(({ seq: _seq, hash, previousHash, ...event }) => linkOf(secret, previousHash, event) === hash)
   return found?.seq ?? 0
 }

@@ -1,38 +1,124 @@
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
+import { createGate, type Gate } from './gate.ts'
 
-/**
- * A database and its pools, so that none starves the others: one that Drizzle has made its own, one for the call log, and one
- * kept free for what must always get through: stepping back, the catalogue, heartbeats.
- */
-export type Database = {
-  readonly sql: postgres.Sql
-  readonly logSql: postgres.Sql
-  readonly db: Drizzle
-  readonly reserved: Drizzle
-  readonly close: () => Promise<void>
-}
-
-/** Drizzle over the general pool. */
+/** Drizzle over a pool. */
 export type Drizzle = ReturnType<typeof drizzle>
 
 /** Drizzle inside a transaction. */
 export type DrizzleTx = Parameters<Parameters<Drizzle['transaction']>[0]>[0]
 
+/** Connections for one kind of work, and the gate before them. Ask for `db` and `sql` anew each time: a dead link replaces them. */
+export type Pool = {
+  readonly name: string
+  readonly sql: postgres.Sql
+  readonly db: Drizzle
+  readonly gate: Gate
+  readonly reset: () => void
+  readonly close: () => Promise<void>
+}
+
+/** Hears what is told on a channel, and that listening has begun (again). */
+export type Listener = { readonly channel: string; readonly onPayload: (payload: string) => void; readonly onListen: () => void }
+
+/** A database and its pools, so that none starves the others. */
+export type Database = {
+  /** What management reads and writes. */
+  readonly general: Pool
+  /** The call log; Drizzle changes how a client reads dates, so it is never used here. */
+  readonly log: Pool
+  /** Stepping back and revoking, which must always get through. */
+  readonly urgent: Pool
+  /** The catalogue, heartbeats, and waiting for replicas. */
+  readonly pulse: Pool
+  readonly pools: readonly Pool[]
+  readonly listen: (listener: Listener, onError: (error: unknown) => void) => () => Promise<void>
+  /** Whether a new connection gets an answer. */
+  readonly probe: () => Promise<boolean>
+  /** Listens again on a new connection. */
+  readonly relisten: () => void
+  readonly close: () => Promise<void>
+}
+
+const probeMs = 2500
+
 /** Opens the pools; nothing is connected before the first query. */
 export function openDatabase(url: string): Database {
-  const sql = postgres(url, { ...options, max: 10, connection: { ...timeouts, application_name: 'repertoire' } })
-  const logSql = postgres(url, { ...options, max: 6, connection: { ...timeouts, application_name: 'repertoire-log' } })
-  const reservedSql = postgres(url, { ...options, max: 3, connection: { ...timeouts, application_name: 'repertoire-reserved' } })
+  const general = openPool(url, 'general', { connections: 10, inside: 256 })
+  const log = openPool(url, 'log', { connections: 6, inside: 256 })
+  const urgent = openPool(url, 'urgent', { connections: 3, inside: 512 })
+  const pulse = openPool(url, 'pulse', { connections: 2, inside: 64 })
+  const pools = [general, log, urgent, pulse]
+  const relistening = new Set<() => void>()
   return {
-    sql,
-    logSql,
-    db: drizzle(sql),
-    reserved: drizzle(reservedSql),
+    general,
+    log,
+    urgent,
+    pulse,
+    pools,
+    listen: ({ channel, onPayload, onListen }, onError) => {
+      let client = connect(url, 'listen', 1)
+      const subscribe = (): void => void client.listen(channel, onPayload, onListen).catch(onError)
+      const again = (): void => {
+        void client.end({ timeout: 0 }).catch(() => undefined)
+        client = connect(url, 'listen', 1)
+        subscribe()
+      }
+      subscribe()
+      relistening.add(again)
+      return async () => {
+        relistening.delete(again)
+        await client.end({ timeout: 1 }).catch(() => undefined)
+      }
+    },
+    probe: async () => {
+      const client = connect(url, 'probe', 1)
+      const answer = client`select 1`.then(
+        () => true,
+        () => false,
+      )
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), probeMs)))
+      return Promise.race([answer, late]).finally(() => {
+        clearTimeout(timer)
+        void client.end({ timeout: 0 }).catch(() => undefined)
+      })
+    },
+    relisten: () => relistening.forEach((again) => again()),
     close: async () => {
-      await Promise.all([sql, logSql, reservedSql].map((pool) => pool.end({ timeout: 2 })))
+      await Promise.all(pools.map((pool) => pool.close()))
     },
   }
+}
+
+function openPool(url: string, name: string, { connections, inside }: { readonly connections: number; readonly inside: number }): Pool {
+  let sql = connect(url, name, connections)
+  let db: Drizzle | undefined
+  const gate = createGate(inside)
+  return {
+    name,
+    gate,
+    get sql() {
+      return sql
+    },
+    get db() {
+      // Only where it is asked for: a client that Drizzle has seen takes dates otherwise, and the log reads them by hand.
+      db ??= drizzle(sql)
+      return db
+    },
+    reset: () => {
+      const old = sql
+      sql = connect(url, name, connections)
+      db = undefined
+      gate.forget()
+      void old.end({ timeout: 0 }).catch(() => undefined)
+    },
+    close: () => sql.end({ timeout: 2 }),
+  }
+}
+
+function connect(url: string, name: string, max: number): postgres.Sql {
+  return postgres(url, { ...options, max, connection: { ...timeouts, application_name: `repertoire-${name}` } })
 }
 
 // A database that comes back is found again within a second; the driver's own pauses grow to twenty.

@@ -24,10 +24,13 @@ export function databaseErrorCode(error: unknown): string | undefined {
   return undefined
 }
 
-/** Whether the database is away or overloaded, rather than the query wrong. */
+/**
+ * Whether the database is away, overloaded or takes nothing now, rather than the query wrong: a replica that became a standby
+ * only reads (25006), a password that is being changed is refused for a while (28), and so is what needs another state (55000).
+ */
 export function isDatabaseAway(error: unknown): boolean {
   const code = databaseErrorCode(error)
-  return code !== undefined && (away.has(code) || /^(08|53|57P|57014)/.test(code))
+  return code !== undefined && (away.has(code) || /^(08|25006|28|53|55000|57P|57014)/.test(code))
 }
 
 /** Whether the data itself was refused: a row, not the database, is at fault. */

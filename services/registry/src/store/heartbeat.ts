@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Replicas } from '../ports.ts'
+import type { Propagation } from '../stored.ts'
 import type { Database } from './connect.ts'
-import type { Gate } from './gate.ts'
-import { beat, obeying, signOff } from './replicas.ts'
+import { beat, readReplicas, signOff, standingsAt, type ReplicaRow } from './replicas.ts'
 
 /** Tells the others what this replica has applied, and what the others have. */
 export type Heartbeat = Replicas & {
@@ -11,47 +11,52 @@ export type Heartbeat = Replicas & {
   readonly signOff: () => Promise<void>
 }
 
-/** What a heartbeat works with. */
+/** What a heartbeat works with; an instance is one process, whatever name it was given. */
 export type HeartbeatOptions = {
   readonly database: Database
-  readonly gate: Gate
   readonly replica: string
+  readonly instance: string
   readonly onError: (error: unknown) => void
 }
 
 const lookAgainMs = 20
 
 /** Makes the heartbeat of a replica: one row, written again on every confirmation, never twice at a time. */
-export function createHeartbeat({ database, gate, replica, onError }: HeartbeatOptions): Heartbeat {
+export function createHeartbeat({ database: { pulse }, replica, instance, onError }: HeartbeatOptions): Heartbeat {
   let wanted = 0
+  let written = -1
   let writing: Promise<void> | undefined
   let hasLeft = false
+  let looking: Promise<readonly ReplicaRow[]> | undefined
 
   const write = async (): Promise<void> => {
-    let written = -1
-    while (written < wanted && !hasLeft) {
+    do {
       written = wanted
-      await gate.run(() => beat(database.reserved, replica, written))
-    }
+      await pulse.gate.run(() => beat(pulse.db, { instance, name: replica, revision: written }))
+    } while (written !== wanted && !hasLeft)
   }
   const startWriting = (): void => {
-    const asked = wanted
     writing ??= write()
       .catch(onError)
       .finally(() => {
         writing = undefined
-        if (wanted > asked && !hasLeft) startWriting()
+        if (wanted !== written && !hasLeft) startWriting()
       })
+  }
+  // However many commands wait, the table is read once at a time.
+  const look = (): Promise<readonly ReplicaRow[]> => {
+    looking ??= pulse.gate.run(() => readReplicas(pulse.db)).finally(() => (looking = undefined))
+    return looking
   }
   return {
     applied: (revision) => {
-      wanted = Math.max(wanted, revision)
+      wanted = revision
       startWriting()
     },
     obeying: async (revision, waitMs) => {
       const until = performance.now() + waitMs
       for (;;) {
-        const now = await gate.run(() => obeying(database.reserved, revision))
+        const now: Propagation = standingsAt(await look(), revision)
         if ((now.lagging.length === 0 && now.unreachable.length === 0) || performance.now() >= until) return now
         await pause(lookAgainMs)
       }
@@ -59,7 +64,7 @@ export function createHeartbeat({ database, gate, replica, onError }: HeartbeatO
     signOff: async () => {
       hasLeft = true
       await writing
-      await gate.run(() => signOff(database.reserved, replica), 2000).catch(onError)
+      await pulse.gate.run(() => signOff(pulse.db, instance), 2000).catch(onError)
     },
   }
 }

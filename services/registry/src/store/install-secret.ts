@@ -32,7 +32,7 @@ export async function requireInstallSecret(
   if (known?.secretCheck === secretCheck) return
   if (!mayRenew) throw new OtherSecret()
   await db.update(installation).set({ secretCheck })
-  await runTransaction(db, secret, async (tx) => {
+  await runTransaction(db, { secret }, async (tx) => {
     await tx.audit.append({ caller: systemCaller, action: secretRenewed, subject: 'installation', reason: 'REPERTOIRE_NEW_SECRET=1', at })
   })
 }

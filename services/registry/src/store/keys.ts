@@ -1,8 +1,7 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { KeyUses, Transaction } from '../ports.ts'
 import type { KeyRow } from '../stored.ts'
-import type { Drizzle, DrizzleTx } from './connect.ts'
-import type { Gate } from './gate.ts'
+import type { Database, Drizzle, DrizzleTx } from './connect.ts'
 import { keys } from './tables/access.ts'
 
 const columns = {
@@ -55,14 +54,14 @@ export function listKeys(db: Drizzle, agentId: string): Promise<KeyRow[]> {
 const everyMs = 60_000
 
 /** Notes which keys are used, and writes it down at most once a minute for each; a use that is not written is no loss. */
-export function createKeyUses(db: Drizzle, gate: Gate): KeyUses & { readonly stop: () => Promise<void> } {
+export function createKeyUses({ general }: Database): KeyUses & { readonly stop: () => Promise<void> } {
   let used = new Set<string>()
   const write = async (): Promise<void> => {
     const ids = [...used]
     used = new Set()
     if (ids.length === 0) return
-    const written = gate.run(() =>
-      db
+    const written = general.gate.run(() =>
+      general.db
         .update(keys)
         .set({ lastUsedAt: sql`now()` })
         .where(inArray(keys.id, ids)),

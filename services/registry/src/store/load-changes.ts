@@ -1,30 +1,51 @@
 import { groupBy, parseExact, type Changes, type RolloutRecord, type Snapshot, type VersionRecord } from '@repertoire/core'
-import { and, gt, inArray } from 'drizzle-orm'
+import { and, gt, inArray, sql } from 'drizzle-orm'
 import type { Drizzle, DrizzleTx } from './connect.ts'
 import { agents, connections, grants, keys, requirements } from './tables/access.ts'
 import { rolloutOf } from './rollouts.ts'
 import { lines, rollouts, skills, versionFiles, versions } from './tables/catalogue.ts'
 import { installation } from './tables/installation.ts'
 
-/** Every row that changed since a catalogue, as of one moment; undefined when nothing did. */
-export async function loadChanges(db: Drizzle, held: Pick<Snapshot, 'installId' | 'epoch' | 'revision'>): Promise<Changes | undefined> {
+/** What the database holds that a catalogue does not, and the database's own time. */
+export type Loaded = {
+  readonly changes: Changes | undefined
+  /** The database is behind what is held: a backup was restored, and nothing that is held can be built upon. */
+  readonly isRestored: boolean
+  readonly at: Date
+}
+
+/** Every row that changed since a catalogue, as of one moment; no changes when nothing did. */
+export async function loadChanges(
+  db: Drizzle,
+  held: Pick<Snapshot, 'installId' | 'epoch' | 'revision'>,
+  alive: () => void,
+): Promise<Loaded> {
   return db.transaction(
     async (tx) => {
       const [now] = await tx
-        .select({ installId: installation.installId, epoch: installation.epoch, revision: installation.revision })
+        .select({
+          installId: installation.installId,
+          epoch: installation.epoch,
+          revision: installation.revision,
+          at: sql<string>`clock_timestamp()`,
+        })
         .from(installation)
       if (now === undefined) throw new Error('the installation row is missing')
       if (held.revision > 0 && now.installId !== held.installId) throw new OtherInstallation(held.installId, now.installId)
+      alive()
+      const { at: dbTime, ...identity } = now
+      const at = new Date(dbTime)
+      const isRestored = held.revision > 0 && now.epoch === held.epoch && now.revision < held.revision
       // A restored backup counts its revisions anew: nothing that is held can be built upon.
-      const since = now.epoch === held.epoch ? held.revision : 0
-      if (now.epoch === held.epoch && now.revision <= since) return undefined
-      return {
-        ...now,
+      const since = now.epoch === held.epoch && !isRestored ? held.revision : 0
+      if (!isRestored && now.epoch === held.epoch && now.revision === since) return { changes: undefined, isRestored, at }
+      const changes = {
+        ...identity,
         skills: await tx
           .select({ id: skills.id, name: skills.name, team: skills.team, position: skills.position, revision: skills.revision })
           .from(skills)
           .where(gt(skills.revision, since)),
-        versions: await loadVersions(tx, since),
+        versions: await loadVersions(tx, since).finally(alive),
         lines: await tx
           .select({ skillId: lines.skillId, line: lines.line, stable: lines.stable })
           .from(lines)
@@ -72,6 +93,7 @@ export async function loadChanges(db: Drizzle, held: Pick<Snapshot, 'installId' 
           removed: row.removedAt !== null,
         })),
       }
+      return { changes, isRestored, at }
     },
     { isolationLevel: 'repeatable read', accessMode: 'read only' },
   )

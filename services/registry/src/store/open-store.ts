@@ -1,8 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Store } from '../ports.ts'
 import { listAgents } from './agents.ts'
-import type { Database } from './connect.ts'
-import type { Gate } from './gate.ts'
+import type { Database, Drizzle } from './connect.ts'
 import { listGrants } from './grants.ts'
 import type { AuditHead } from './audit.ts'
 import { listAudit, verifyAudit } from './audit-reading.ts'
@@ -13,31 +12,28 @@ import type { SnapshotFeed } from './snapshot-feed.ts'
 import { blobs, versionFiles } from './tables/catalogue.ts'
 import { runTransaction } from './transaction.ts'
 
-const verifyDeadlineMs = 60_000
-
-/** The two ways to the database: the one everything takes, and the one that stepping back has for itself. */
-export type Gates = { readonly general: Gate; readonly urgent: Gate }
-
 /** Where the end of the audit chain is kept beside the database. */
 export type KeptHead = { readonly note: (head: AuditHead) => void; readonly read: () => Promise<AuditHead | undefined> }
 
 /** What a store works with. */
-export type StoreTools = { readonly feed: SnapshotFeed; readonly gates: Gates; readonly secret: Uint8Array; readonly head: KeptHead }
+export type StoreTools = { readonly feed: SnapshotFeed; readonly secret: Uint8Array; readonly head: KeptHead }
 
 /** The store over one database; every piece of work passes a gate. */
-export function openStore({ db, reserved }: Database, { feed, gates: { general, urgent }, secret, head }: StoreTools): Store {
+export function openStore(database: Database, { feed, secret, head }: StoreTools): Store {
+  const { general, urgent } = database
+  const ask = <T>(work: (db: Drizzle) => Promise<T>): Promise<T> => general.gate.run(() => work(general.db))
   return {
     transaction: async (work, { isUrgent = false } = {}) => {
-      const committed = isUrgent
-        ? await urgent.run(() => runTransaction(reserved, secret, work))
-        : await general.run(() => runTransaction(db, secret, work))
-      const { result, revision } = committed
+      const pool = isUrgent ? urgent : general
+      const installId = feed.isConfirmed() ? feed.current().installId : undefined
+      const committed = await pool.gate.run((ticket) => runTransaction(pool.db, { secret, installId, ticket }, work))
       if (committed.head !== undefined) head.note(committed.head)
-      if (revision !== undefined) await feed.reach(revision)
-      return result
+      // It is committed: that this replica cannot read it back right now makes nothing undone.
+      if (committed.revision !== undefined) await feed.reach(committed.revision).catch(() => undefined)
+      return committed.result
     },
     file: (versionId, path) =>
-      general.run(async () => {
+      ask(async (db) => {
         const rows = await db
           .select({ content: blobs.content })
           .from(versionFiles)
@@ -46,7 +42,7 @@ export function openStore({ db, reserved }: Database, { feed, gates: { general, 
         return rows[0]?.content
       }),
     filesOf: (versionId) =>
-      general.run(async () => {
+      ask(async (db) => {
         const rows = await db
           .select({ path: versionFiles.path, content: blobs.content })
           .from(versionFiles)
@@ -54,21 +50,24 @@ export function openStore({ db, reserved }: Database, { feed, gates: { general, 
           .where(eq(versionFiles.versionId, versionId))
         return new Map(rows.map((row) => [row.path, row.content]))
       }),
-    listAgents: (page) => general.run(() => listAgents(db, page)),
-    listKeys: (agentId) => general.run(() => listKeys(db, agentId)),
-    listGrants: (agentId) => general.run(() => listGrants(db, agentId)),
+    listAgents: (page) => ask((db) => listAgents(db, page)),
+    listKeys: (agentId) => ask((db) => listKeys(db, agentId)),
+    listGrants: (agentId) => ask((db) => listGrants(db, agentId)),
     // Whoever rolls back asks for the rollout first, and must get through as well.
-    rollout: (id) => urgent.run(() => findRollout(reserved, id)),
-    saltOf: (skillId, version) => general.run(() => saltOf(db, skillId, version)),
-    listRollouts: (query) => general.run(() => listRollouts(db, query)),
-    requirementsOf: (skillKey, since) => general.run(() => requirementsOf(db, skillKey, since)),
-    eventsOf: (skill, upTo) => general.run(() => eventsOf(db, skill, upTo)),
-    listAudit: (query) => general.run(() => listAudit(db, query)),
+    rollout: (id, { isUrgent = false } = {}) => {
+      const pool = isUrgent ? urgent : general
+      return pool.gate.run(() => findRollout(pool.db, id))
+    },
+    saltOf: (skillId, version) => ask((db) => saltOf(db, skillId, version)),
+    listRollouts: (query) => ask((db) => listRollouts(db, query)),
+    requirementsOf: (skillKey, since) => ask((db) => requirementsOf(db, skillKey, since)),
+    eventsOf: (skill, upTo) => ask((db) => eventsOf(db, skill, upTo)),
+    listAudit: (query) => ask((db) => listAudit(db, query)),
     verifyAudit: async () => {
       const kept = await head.read()
-      return general.run(() => verifyAudit(db, secret, kept), verifyDeadlineMs)
+      return verifyAudit(ask, secret, kept)
     },
-    grantsAt: (agentId, at) => general.run(() => grantsAt(db, agentId, at)),
-    declaredAt: (agentId, at) => general.run(() => declaredAt(db, agentId, at)),
+    grantsAt: (agentId, at) => ask((db) => grantsAt(db, agentId, at)),
+    declaredAt: (agentId, at) => ask((db) => declaredAt(db, agentId, at)),
   }
 }

@@ -1,4 +1,4 @@
-import { and, gt, isNull, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Propagation } from '../stored.ts'
 import type { Drizzle } from './connect.ts'
 import { replicas } from './tables/installation.ts'
@@ -7,38 +7,48 @@ import { replicas } from './tables/installation.ts'
 const silentAfterMs = 7000
 const goneAfterMs = 5 * 60_000
 
+/** A replica that has not left: what it has applied, and how long ago it said so. */
+export type ReplicaRow = { readonly name: string; readonly appliedRevision: number; readonly silentMs: number }
+
 /** Says that this replica lives and what it has applied. The database's own clock is everybody's. */
-export async function beat(db: Drizzle, name: string, revision: number): Promise<void> {
+export async function beat(
+  db: Drizzle,
+  { instance, name, revision }: { readonly instance: string; readonly name: string; readonly revision: number },
+): Promise<void> {
   await db
     .insert(replicas)
-    .values({ name, startedAt: sql`now()`, lastSeenAt: sql`now()`, appliedRevision: revision })
-    .onConflictDoUpdate({ target: replicas.name, set: { lastSeenAt: sql`now()`, appliedRevision: revision, leftAt: null } })
+    .values({ instance, name, startedAt: sql`now()`, lastSeenAt: sql`now()`, appliedRevision: revision })
+    .onConflictDoUpdate({ target: replicas.instance, set: { lastSeenAt: sql`now()`, appliedRevision: revision, leftAt: null } })
 }
 
 /** Says that this replica is going. */
-export async function signOff(db: Drizzle, name: string): Promise<void> {
+export async function signOff(db: Drizzle, instance: string): Promise<void> {
   await db
     .update(replicas)
     .set({ leftAt: sql`now()` })
-    .where(sql`${replicas.name} = ${name}`)
+    .where(eq(replicas.instance, instance))
 }
 
-/** Which replicas have applied a revision, which are alive and have not, and which were not heard of lately. */
-export async function obeying(db: Drizzle, revision: number): Promise<Propagation> {
-  const rows = await db
+/** The replicas that were heard of in the last minutes and have not left. */
+export function readReplicas(db: Drizzle): Promise<ReplicaRow[]> {
+  return db
     .select({
       name: replicas.name,
-      applied: sql<boolean>`${replicas.appliedRevision} >= ${revision}`,
+      appliedRevision: replicas.appliedRevision,
       silentMs: sql<number>`extract(epoch from now() - ${replicas.lastSeenAt})::float8 * 1000`,
     })
     .from(replicas)
     .where(and(isNull(replicas.leftAt), gt(replicas.lastSeenAt, sql`now() - make_interval(secs => ${goneAfterMs / 1000})`)))
     .orderBy(replicas.name)
-  const of = (wanted: keyof Propagation): string[] => rows.filter((row) => standing(row) === wanted).map((row) => row.name)
+}
+
+/** Which replicas have applied a revision, which are alive and have not, and which were not heard of lately. */
+export function standingsAt(rows: readonly ReplicaRow[], revision: number): Propagation {
+  const of = (wanted: keyof Propagation): string[] => rows.filter((row) => standing(row, revision) === wanted).map((row) => row.name)
   return { applied: of('applied'), lagging: of('lagging'), unreachable: of('unreachable') }
 }
 
-function standing({ applied, silentMs }: { readonly applied: boolean; readonly silentMs: number }): keyof Propagation {
-  if (applied) return 'applied'
+function standing({ appliedRevision, silentMs }: ReplicaRow, revision: number): keyof Propagation {
+  if (appliedRevision >= revision) return 'applied'
   return silentMs > silentAfterMs ? 'unreachable' : 'lagging'
 }

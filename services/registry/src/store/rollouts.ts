@@ -1,11 +1,15 @@
 import type { RolloutRecord } from '@repertoire/core'
-import { and, desc, eq, inArray, lt } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Transaction } from '../ports.ts'
 import type { RolloutQuery, StoredRollout } from '../stored.ts'
 import type { Drizzle, DrizzleTx } from './connect.ts'
 import { rollouts, skills } from './tables/catalogue.ts'
+import { installation } from './tables/installation.ts'
 
 type Row = typeof rollouts.$inferSelect
+
+// Read in the same statement, so that what says revision N has content N.
+const revisionNow = sql<number>`(select ${installation.revision} from ${installation})`.mapWith(Number)
 
 /** Rollouts inside a transaction. */
 export function rolloutsIn(tx: DrizzleTx): Transaction['rollouts'] {
@@ -28,17 +32,17 @@ export async function saltOf(db: Drizzle, skillId: string, version: string): Pro
 /** One rollout, ended or not; undefined when there is none of that id. */
 export async function findRollout(db: Drizzle | DrizzleTx, id: string): Promise<StoredRollout | undefined> {
   const rows = await db
-    .select({ rollout: rollouts, skill: skills.name })
+    .select({ rollout: rollouts, skill: skills.name, skillRevision: skills.revision, revision: revisionNow })
     .from(rollouts)
     .innerJoin(skills, eq(skills.id, rollouts.skillId))
     .where(eq(rollouts.id, id))
-  return rows.map(({ rollout, skill }) => ({ rollout: rolloutOf(rollout), skill }))[0]
+  return rows.map(({ rollout, ...rest }) => ({ rollout: rolloutOf(rollout), ...rest }))[0]
 }
 
 /** A page of rollouts, newest first; ids grow with time. */
 export async function listRollouts(db: Drizzle, { skill, states, before, limit }: RolloutQuery): Promise<StoredRollout[]> {
   const rows = await db
-    .select({ rollout: rollouts, skill: skills.name })
+    .select({ rollout: rollouts, skill: skills.name, skillRevision: skills.revision, revision: revisionNow })
     .from(rollouts)
     .innerJoin(skills, eq(skills.id, rollouts.skillId))
     .where(
@@ -50,7 +54,7 @@ export async function listRollouts(db: Drizzle, { skill, states, before, limit }
     )
     .orderBy(desc(rollouts.id))
     .limit(limit)
-  return rows.map(({ rollout, skill: name }) => ({ rollout: rolloutOf(rollout), skill: name }))
+  return rows.map(({ rollout, ...rest }) => ({ rollout: rolloutOf(rollout), ...rest }))
 }
 
 /** A row as the rules know it. */

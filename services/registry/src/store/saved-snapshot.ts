@@ -8,6 +8,8 @@ import type { Confirmed } from './snapshot-feed.ts'
 // Another shape of the records is another format: what an older release saved is then not read, and soon replaced.
 const format = 2
 const chunkBytes = 256 * 1024
+// Clocks differ a little; what lies further ahead was noted by a clock that was wrong.
+const maxAheadMs = 60_000
 
 type Saved = Omit<Changes, 'versions' | 'skills'> & {
   readonly skills: Changes['skills']
@@ -41,23 +43,34 @@ export async function saveConfirmation(folder: string, { snapshot, confirmedAt }
   await replaceFile(folder, 'confirmed', (write) => write(JSON.stringify({ installId, epoch, revision, confirmedAt })))
 }
 
-/** The catalogue that lies in a folder and when it was last confirmed; undefined when there is none, or it is not whole. */
-export async function loadSavedSnapshot(folder: string): Promise<Confirmed | undefined> {
+/**
+ * The catalogue that lies in a folder and when it was last confirmed, 0 when nobody can tell; undefined when there is none, or
+ * it is not whole.
+ */
+export async function loadSavedSnapshot(folder: string, nowMs = Date.now()): Promise<Confirmed | undefined> {
   const text = await readFile(join(folder, 'catalogue'), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   const end = text.lastIndexOf('\n', text.length - 2) + 1
-  const trailer = readJson(text.slice(end)) as { readonly sha256?: string } | undefined
-  if (trailer?.sha256 === undefined || createHash('sha256').update(text.slice(0, end)).digest('hex') !== trailer.sha256) return undefined
+  const trailer = readJson(text.slice(end)) as { readonly sha256?: string } | null | undefined
+  if (typeof trailer?.sha256 !== 'string' || createHash('sha256').update(text.slice(0, end)).digest('hex') !== trailer.sha256)
+    return undefined
   const [first = '', ...lines] = text.slice(0, end).trimEnd().split('\n')
-  const header = readJson(first) as Header | undefined
+  const header = readJson(first) as Header | null | undefined
   if (header?.format !== format) return undefined
-  return { snapshot: assemble(header, lines), confirmedAt: await confirmationOf(folder, header) }
+  const noted = await readConfirmation(folder, header)
+  return { snapshot: assemble(header, lines), confirmedAt: Math.max(timeOf(header, nowMs), timeOf(noted, nowMs)) }
 }
 
-async function confirmationOf(folder: string, header: Header): Promise<number> {
-  const noted = readJson(await readFile(join(folder, 'confirmed'), 'utf8').catch(() => '')) as Header | undefined
+async function readConfirmation(folder: string, header: Header): Promise<Partial<Header> | undefined> {
+  const noted = readJson(await readFile(join(folder, 'confirmed'), 'utf8').catch(() => '')) as Partial<Header> | null | undefined
   const isOfThis = noted?.installId === header.installId && noted.epoch === header.epoch && noted.revision === header.revision
-  return isOfThis ? Math.max(noted.confirmedAt, header.confirmedAt) : header.confirmedAt
+  return isOfThis ? noted : undefined
+}
+
+// How long a catalogue may be served is counted from here, so a time that cannot be true counts as never.
+function timeOf(said: Partial<Header> | undefined, nowMs: number): number {
+  const at: unknown = said?.confirmedAt
+  return typeof at === 'number' && at >= 0 && at <= nowMs + maxAheadMs ? at : 0
 }
 
 function* partsOf(snapshot: Snapshot): Generator<Partial<Saved>> {

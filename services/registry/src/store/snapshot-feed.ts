@@ -1,6 +1,6 @@
 import { applyChanges, emptySnapshot, type Snapshot } from '@repertoire/core'
 import type { Database } from './connect.ts'
-import type { Gate } from './gate.ts'
+import { raiseEpoch } from './epoch.ts'
 import { loadChanges, OtherInstallation } from './load-changes.ts'
 import { revisionChannel } from './transaction.ts'
 
@@ -11,6 +11,10 @@ export type SnapshotFeed = {
   readonly reach: (revision: number) => Promise<void>
   /** Milliseconds since the database last confirmed that this is the newest. */
   readonly ageMs: () => number
+  /** Whether the database, and not only the disk, has confirmed it since this process began. */
+  readonly isConfirmed: () => boolean
+  /** Milliseconds by which this machine's clock is ahead of the database's. */
+  readonly skewMs: () => number
   /** Reads the catalogue once, then follows it. */
   readonly start: () => Promise<void>
   /** Tells a listener of every confirmation; the snapshot is another one when something changed. */
@@ -26,9 +30,10 @@ export type Confirmed = { readonly snapshot: Snapshot; readonly confirmedAt: num
 /** What the feed works with. */
 export type FeedOptions = {
   readonly database: Database
-  readonly gate: Gate
   readonly now: () => number
   readonly onError: (error: unknown) => void
+  /** Hears that the database fell behind what was held: somebody restored a backup. */
+  readonly onRestored?: (held: number, found: number) => void
   /** What the disk kept, when there is something. */
   readonly from?: Confirmed | undefined
 }
@@ -39,32 +44,47 @@ const awayPollMs = 500
 const firstLoadDeadlineMs = 30_000
 
 /** Makes a feed: a notification brings the news, and a poll finds what a lost one did not. */
-export function createSnapshotFeed({ database, gate, now, onError, from }: FeedOptions): SnapshotFeed {
+export function createSnapshotFeed({ database, now, onError, onRestored = () => undefined, from }: FeedOptions): SnapshotFeed {
   let snapshot = from?.snapshot ?? emptySnapshot
   // What the disk kept may be of an older release: it is served while there is nothing else, and never built upon.
   let isFromDisk = from !== undefined
-  let confirmedAt = from?.confirmedAt ?? now()
+  // A clock that is set cannot make a catalogue younger: within the process only time that passed counts.
+  let confirmedAt = performance.now() - ageAtStart(from, now())
+  let isConfirmed = false
+  let skewMs = 0
   let running: Promise<void> | undefined
   let isStopped = false
   const listeners: ((confirmed: Confirmed) => void)[] = []
   let isAway = false
   let timer: NodeJS.Timeout | undefined
-  let listening: Promise<{ unlisten: () => Promise<void> }> | undefined
+  let stopListening: (() => Promise<void>) | undefined
 
   const reloadOnce = async (): Promise<void> => {
     try {
-      const askedAt = now()
+      const askedAt = performance.now()
       const isFirst = isFromDisk || snapshot.revision === 0
       const held = isFirst ? emptySnapshot : snapshot
-      const changes = await gate.run(() => loadChanges(database.reserved, held), isFirst ? firstLoadDeadlineMs : undefined)
+      const { pulse } = database
+      const { changes, isRestored, at } = await pulse.gate.run(
+        ({ alive }) => loadChanges(pulse.db, held, alive),
+        isFirst ? firstLoadDeadlineMs : undefined,
+      )
       if (isFromDisk && changes !== undefined && changes.installId !== snapshot.installId)
         throw new OtherInstallation(snapshot.installId, changes.installId)
+      if (isRestored && changes !== undefined) {
+        onRestored(snapshot.revision, changes.revision)
+        await pulse.gate.run(() => raiseEpoch(pulse.db, changes))
+        snapshot = emptySnapshot
+        return await reloadOnce()
+      }
       // A fill that took longer than another one must not overwrite it; applyChanges keeps the newer.
       if (changes !== undefined) snapshot = applyChanges(isFromDisk ? emptySnapshot : snapshot, changes)
       isFromDisk = false
+      isConfirmed = true
       confirmedAt = askedAt
+      skewMs = now() - at.getTime()
       isAway = false
-      for (const tell of listeners) tell({ snapshot, confirmedAt })
+      for (const tell of listeners) tell({ snapshot, confirmedAt: now() - (performance.now() - confirmedAt) })
     } catch (error) {
       isAway = true
       throw error
@@ -83,20 +103,24 @@ export function createSnapshotFeed({ database, gate, now, onError, from }: FeedO
     timer.unref()
   }
   const follow = (): void => {
-    if (listening !== undefined) return
-    listening = database.sql.listen(
-      revisionChannel,
-      (payload) => void reach(Number(payload)).catch(onError),
-      () => void reload().catch(onError),
+    if (stopListening !== undefined) return
+    stopListening = database.listen(
+      {
+        channel: revisionChannel,
+        onPayload: (payload) => void reach(Number(payload)).catch(onError),
+        onListen: () => void reload().catch(onError),
+      },
+      onError,
     )
-    listening.catch(onError)
     poll()
   }
 
   return {
     current: () => snapshot,
     reach,
-    ageMs: () => Math.max(0, now() - confirmedAt),
+    ageMs: () => performance.now() - confirmedAt,
+    isConfirmed: () => isConfirmed,
+    skewMs: () => skewMs,
     start: async () => {
       await reload()
       follow()
@@ -106,7 +130,14 @@ export function createSnapshotFeed({ database, gate, now, onError, from }: FeedO
     stop: async () => {
       isStopped = true
       clearTimeout(timer)
-      await listening?.then((handle) => handle.unlisten()).catch(() => undefined)
+      await stopListening?.()
     },
   }
+}
+
+// What the disk says was confirmed in the future was confirmed by a clock that was wrong: it counts as never.
+function ageAtStart(from: Confirmed | undefined, nowMs: number): number {
+  if (from === undefined) return 0
+  const ageMs = nowMs - from.confirmedAt
+  return ageMs < -60_000 ? Number.MAX_SAFE_INTEGER : Math.max(0, ageMs)
 }

@@ -1,9 +1,11 @@
+import { Refusal } from '@repertoire/core'
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../ports.ts'
 import { agentsIn } from './agents.ts'
 import { auditIn, type AuditHead } from './audit.ts'
 import type { Drizzle, DrizzleTx } from './connect.ts'
 import { connectionsIn } from './connections.ts'
+import type { Ticket } from './gate.ts'
 import { grantsIn } from './grants.ts'
 import { keysIn } from './keys.ts'
 import { lifecycleIn } from './lifecycle.ts'
@@ -19,16 +21,40 @@ export const revisionChannel = 'repertoire_revision'
 /** What a transaction answered, and the revision it made; undefined when it changed nothing. */
 export type Committed<T> = { readonly result: T; readonly revision: number | undefined; readonly head: AuditHead | undefined }
 
+/** What a transaction works with. */
+export type TransactionTools = {
+  readonly secret: Uint8Array
+  /** The installation this replica belongs to; undefined while that is not known. */
+  readonly installId?: string | undefined
+  readonly ticket?: Ticket | undefined
+}
+
+/** The refusal for a database that is another one than this replica's: what would be written there is lost to this installation. */
+export class ForeignDatabase extends Refusal {
+  constructor() {
+    super('UNAVAILABLE', 'The database under this address belongs to another installation.', {
+      hint: 'ask the operator to look at DATABASE_URL',
+      headers: { 'Retry-After': '10' },
+    })
+  }
+}
+
 /** Runs a transaction. Its revision is taken from the one row when first asked for, so that order is commit order. */
-export async function runTransaction<T>(db: Drizzle, secret: Uint8Array, work: (tx: Transaction) => Promise<T>): Promise<Committed<T>> {
+export async function runTransaction<T>(
+  db: Drizzle,
+  { secret, installId, ticket }: TransactionTools,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<Committed<T>> {
   let head: AuditHead | undefined
   let revision: number | undefined
   const result = await db.transaction(async (tx) => {
+    // It may have waited for a connection until nobody waits for it any more.
+    refuseLate(ticket)
     const takeRevision = async (): Promise<number> => {
-      revision ??= await nextRevision(tx)
+      revision ??= await nextRevision(tx, installId)
       return revision
     }
-    return work({
+    const answer = await work({
       revision: takeRevision,
       skills: skillsIn(tx, takeRevision),
       versions: versionsIn(tx, takeRevision),
@@ -41,17 +67,25 @@ export async function runTransaction<T>(db: Drizzle, secret: Uint8Array, work: (
       connections: connectionsIn(tx, takeRevision),
       audit: auditIn(tx, { revision: takeRevision, secret, appended: (appended) => void (head = appended) }),
     })
+    refuseLate(ticket)
+    ticket?.committing()
+    return answer
   })
   return { result, revision, head }
 }
 
-async function nextRevision(tx: DrizzleTx): Promise<number> {
+function refuseLate(ticket: Ticket | undefined): void {
+  if (ticket?.isOver() === true) throw new Refusal('UNAVAILABLE', 'The database did not answer in time.')
+}
+
+async function nextRevision(tx: DrizzleTx, installId: string | undefined): Promise<number> {
   const rows = await tx
     .update(installation)
     .set({ revision: sql`${installation.revision} + 1` })
-    .returning({ revision: installation.revision })
-  const revision = rows[0]?.revision
-  if (revision === undefined) throw new Error('the installation row is missing')
-  await tx.execute(sql`select pg_notify(${revisionChannel}, ${String(revision)})`)
-  return revision
+    .returning({ revision: installation.revision, installId: installation.installId })
+  const [row] = rows
+  if (row === undefined) throw new Error('the installation row is missing')
+  if (installId !== undefined && row.installId !== installId) throw new ForeignDatabase()
+  await tx.execute(sql`select pg_notify(${revisionChannel}, ${String(row.revision)})`)
+  return row.revision
 }

@@ -4,6 +4,8 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 export type TcpProxy = {
   readonly through: (url: string) => string
   readonly cut: () => void
+  /** Lets nothing more through on the lines there are, without telling either end; new lines are as they should be. */
+  readonly swallow: () => void
   readonly mend: () => Promise<void>
   readonly close: () => void
 }
@@ -41,6 +43,12 @@ export async function openTcpProxy(target: string): Promise<TcpProxy> {
       return other.href
     },
     cut,
+    swallow: () => {
+      for (const socket of sockets) {
+        socket.unpipe()
+        socket.pause()
+      }
+    },
     mend: async () => void (server = await listen(ownPort)),
     close: cut,
   }

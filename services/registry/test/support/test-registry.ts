@@ -15,12 +15,12 @@ import { openCallLog } from '../../src/log/open-call-log.ts'
 import { openShownLog } from '../../src/log/shown-log.ts'
 import type { Execution, ExecutorResult } from '../../src/ports.ts'
 import { openDatabase } from '../../src/store/connect.ts'
-import { createGate } from '../../src/store/gate.ts'
 import { createKeyUses } from '../../src/store/keys.ts'
 import { keepHead } from '../../src/store/kept-head.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { createHeartbeat } from '../../src/store/heartbeat.ts'
 import { createSnapshotFeed } from '../../src/store/snapshot-feed.ts'
+import { watchPools } from '../../src/store/watch-pools.ts'
 import { createTestClient, type TestClient } from './test-client.ts'
 
 /** A registry over a database of its own, with doubles for executors and clock alone. */
@@ -53,18 +53,17 @@ export async function openTestRegistry(
   await admin.unsafe(`create database ${name} template repertoire_template`)
   const url = databaseUrl(serverUrl, name)
   const database = openDatabase(through(url))
+  const stopWatching = watchPools(database, () => undefined)
   const sql = postgres(url, { max: 2, onnotice: () => undefined })
 
   let offsetMs = 0
   const clock = { now: () => new Date(Date.now() + offsetMs) }
   const ids = createIds(clock)
-  const gates = { general: createGate(256), urgent: createGate(64) }
   const bugs: unknown[] = []
   const folder = await mkdtemp(join(tmpdir(), 'repertoire-spool-'))
-  const heartbeat = createHeartbeat({ database, gate: gates.urgent, replica: 'test', onError: () => undefined })
+  const heartbeat = createHeartbeat({ database, replica: 'test', instance: ids.next(), onError: () => undefined })
   const feed = createSnapshotFeed({
     database,
-    gate: gates.urgent,
     now: Date.now,
     onError: () => undefined,
   })
@@ -72,18 +71,18 @@ export async function openTestRegistry(
   await feed.start()
   const installSecret = createHash('sha256').update('test').digest()
   const head = keepHead(folder, (error) => void bugs.push(error))
-  const store = openStore(database, { feed, gates, secret: installSecret, head })
-  const keyUses = createKeyUses(database.db, gates.general)
+  const store = openStore(database, { feed, secret: installSecret, head })
+  const keyUses = createKeyUses(database)
   const logger = pino({ level: 'silent' })
   const calls = await openCallLog({
     database,
-    gate: gates.general,
     logger,
     folder,
     maxBytes: spoolMaxBytes,
     acknowledge: 'spool',
   })
-  const shown = openShownLog(database.logSql, { ids, replica: 'test' })
+  await calls.begin(feed.current().installId)
+  const shown = openShownLog(database, { ids, replica: 'test' })
   let adminKey = ''
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
 
@@ -133,6 +132,7 @@ export async function openTestRegistry(
       await head.stop()
       await rm(folder, { recursive: true, force: true })
       await shown.stop()
+      stopWatching()
       await feed.stop()
       await heartbeat.signOff()
       await database.close()

@@ -44,7 +44,9 @@ export const auditEvents = pgTable(
 
 /** The replicas there are, and the revision each has applied; one that was not heard of for long has left. */
 export const replicas = pgTable('replicas', {
-  name: text('name').primaryKey(),
+  /** One process; two may have been given the same name. */
+  instance: uuid('instance').primaryKey(),
+  name: text('name').notNull(),
   startedAt: moment('started_at').notNull(),
   lastSeenAt: moment('last_seen_at').notNull(),
   appliedRevision: bigint('applied_revision', { mode: 'number' }).notNull(),

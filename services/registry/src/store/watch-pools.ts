@@ -1,0 +1,32 @@
+import type { Database, Pool } from './connect.ts'
+
+const everyMs = 1000
+// A statement ends after five seconds at the latest, by the server's own clock: who is silent longer is not there.
+const silentMs = 7000
+
+/**
+ * Replaces pools whose link is dead: the driver notices only when the network tells it, which after a failover may take a
+ * quarter of an hour. A pool is given up when nothing has come back for longer than any statement may take, while a new
+ * connection is answered.
+ */
+export function watchPools(database: Database, onReset: (pool: string) => void): () => void {
+  let isLooking = false
+  const look = async (): Promise<void> => {
+    if (isLooking || !database.pools.some(isSilent)) return
+    isLooking = true
+    const answers = await database.probe().finally(() => (isLooking = false))
+    const silent = answers ? database.pools.filter(isSilent) : []
+    for (const pool of silent) {
+      pool.reset()
+      onReset(pool.name)
+    }
+    if (silent.length > 0) database.relisten()
+  }
+  const timer = setInterval(() => void look(), everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+function isSilent({ gate }: Pool): boolean {
+  return gate.oldestMs() > silentMs && gate.quietMs() > silentMs
+}
