@@ -71,7 +71,7 @@ describe('a replica whose database is away', () => {
   it('goes on answering lists, resolutions, descriptions and plain calls, and says how old they are', async () => {
     expect((await call('plain-one', '1.0.0')).data).toEqual({ version: '1.0.0' })
     // The disk has what was last known a moment after it changed.
-    await new Promise((resolve) => setTimeout(resolve, 6000))
+    await new Promise((resolve) => setTimeout(resolve, 1500))
     proxy.cut()
     await new Promise((resolve) => setTimeout(resolve, 6000))
     const list = await ask('GET', '/v1/skills')

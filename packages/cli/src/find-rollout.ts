@@ -48,7 +48,8 @@ async function endedOf(registry: Repertoire, name: string, isMeant: (rollout: Ro
   const ended = (await rolloutsOf(registry, name)).filter(isMeant).sort((a, b) => ((a.ended_at ?? '') < (b.ended_at ?? '') ? 1 : -1))
   const [last] = ended
   const promoted = ended.filter((rollout) => rollout.state === 'promoted')
-  if (last === undefined || last.state === 'promoted' || promoted.length === 0) return last
+  // Only one that was cancelled is passed over: the same rollback given again must not take back the promotion before it.
+  if (last?.state !== 'cancelled' || promoted.length === 0) return last
   const { items } = await readAllPages<VersionList['items'][number]>(registry, apiPath`/v1/skills/${name}/versions`)
   const served = new Set(items.filter((item) => item.stable).map((item) => item.version))
   return promoted.find((rollout) => served.has(rollout.version)) ?? last

@@ -200,12 +200,12 @@ describe('a rollout by the name of its skill', () => {
     await expect(find('greet', false, ended)).rejects.toMatchObject({ exit: 'notFound' })
     await expect(find('greet@9.9.9', true, ended)).rejects.toMatchObject({ exit: 'notFound' })
   })
-  it.each(['cancelled', 'rolled_back'])('is the promoted one that its line serves rather than a later one that was %s', async (state) => {
+  it('is the promoted one that its line serves rather than a later one that was cancelled, but not one that was rolled back', async () => {
     const at = (day: number): string => `2026-03-0${day}T00:00:00.000Z`
-    const ended = (...stable: string[]): Answers => ({
+    const ended = (state: Rollout['state'], ...stable: string[]): Answers => ({
       'GET /v1/rollouts?skill=greet&state=active': list(),
       'GET /v1/rollouts?skill=greet': list(
-        rollout(4, { version: '1.3.0', state: state as Rollout['state'], ended_at: at(4) }),
+        rollout(4, { version: '1.3.0', state, ended_at: at(4) }),
         rollout(3, { version: '1.2.0', state: 'promoted', ended_at: at(3) }),
         rollout(2, { version: '1.1.0', state: 'promoted', ended_at: at(2) }),
       ),
@@ -213,9 +213,11 @@ describe('a rollout by the name of its skill', () => {
         data: { items: ['1.3.0', '1.2.0', '1.1.0'].map((version) => ({ version, stable: stable.includes(version) })), next_cursor: null },
       },
     })
-    expect(await find('greet', true, ended('1.2.0'))).toBe(id(3))
-    expect(await find('greet', true, ended('1.1.0'))).toBe(id(2))
-    expect(await find('greet', true, ended('1.0.0'))).toBe(id(4))
-    expect(await find('greet@1.3.0', true, ended('1.2.0'))).toBe(id(4))
+    expect(await find('greet', true, ended('cancelled', '1.2.0'))).toBe(id(3))
+    expect(await find('greet', true, ended('cancelled', '1.1.0'))).toBe(id(2))
+    expect(await find('greet', true, ended('cancelled', '1.0.0'))).toBe(id(4))
+    expect(await find('greet@1.3.0', true, ended('cancelled', '1.2.0'))).toBe(id(4))
+    // The same rollback given twice takes back one promotion, not two.
+    expect(await find('greet', true, ended('rolled_back', '1.2.0'))).toBe(id(4))
   })
 })

@@ -82,7 +82,7 @@ export type Store = {
   readonly listAgents: (page: Page) => Promise<readonly AgentRow[]>
   readonly listKeys: (agentId: string) => Promise<readonly KeyRow[]>
   readonly listGrants: (agentId: string) => Promise<readonly GrantRow[]>
-  readonly rollout: (id: string) => Promise<StoredRollout | undefined>
+  readonly rollout: (id: string, options?: { readonly isUrgent?: boolean }) => Promise<StoredRollout | undefined>
   /** The salt of the newest rollout of a version. */
   readonly saltOf: (skillId: string, version: string) => Promise<string | undefined>
   readonly listRollouts: (query: RolloutQuery) => Promise<readonly StoredRollout[]>

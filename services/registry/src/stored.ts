@@ -126,7 +126,13 @@ export type AuditRow = {
 }
 
 /** A rollout together with the name of its skill. */
-export type StoredRollout = { readonly rollout: RolloutRecord; readonly skill: string }
+export type StoredRollout = {
+  readonly rollout: RolloutRecord
+  readonly skill: string
+  /** The skill's revision, and that of everything, in the moment in which the rollout was read. */
+  readonly skillRevision: number
+  readonly revision: number
+}
 
 /** Which rollouts, and where the page starts. */
 export type RolloutQuery = {

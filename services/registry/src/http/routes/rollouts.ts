@@ -47,10 +47,13 @@ export const rolloutRoutes: readonly Route[] = [
     const input = { name: asked.param('name'), body: asked.body, ...command(asked) }
     return answer(asked.c, await startRollout(asked.deps, asked.visit.caller, input), input.dryRun ? 200 : 201)
   }),
-  route(endpoints.listRollouts, async ({ c, deps, visit, query }) => respond(c, await listRollouts(deps, visit.caller, query))),
+  route(endpoints.listRollouts, async ({ c, deps, visit, query }) => {
+    const { page, revision } = await listRollouts(deps, visit.caller, query)
+    return respond(c, page, revision === undefined ? {} : { revision })
+  }),
   route(endpoints.getRollout, async ({ c, deps, visit, param }) => {
-    const { rollout, skillRevision } = await getRollout(deps, visit.caller, { id: param('id') })
-    return respond(c, rollout, { headers: { etag: skillEtag(skillRevision, [JSON.stringify(rollout)]) } })
+    const { rollout, skillRevision, revision } = await getRollout(deps, visit.caller, { id: param('id') })
+    return respond(c, rollout, { revision, headers: { etag: skillEtag(skillRevision, [JSON.stringify(rollout)]) } })
   }),
   route(endpoints.setPercent, async (asked) => {
     const input = { ...onRollout(asked), percent: asked.body.percent }

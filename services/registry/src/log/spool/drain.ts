@@ -5,6 +5,8 @@ import { readSegment, type Segment } from './segment.ts'
 
 /** Brings what is spooled to Postgres, in the order it was acknowledged. */
 export type Drain = {
+  /** Lets it begin; before that nothing is brought anywhere. */
+  readonly begin: () => void
   /** Says that there is something to do. */
   readonly wake: () => void
   /** Answers once everything up to a place, or spooled by now, is in Postgres, or the time is over; whether it is. */
@@ -27,9 +29,10 @@ const gatherMs = 5
 const leastPauseMs = 100
 const mostPauseMs = 1000
 
-/** Starts a drain. While the database is away it tries again, ever more rarely up to once a second; nothing is given up. */
-export function startDrain({ spool, write, onError }: DrainOptions): Drain {
+/** Makes a drain. While the database is away it tries again, ever more rarely up to once a second; nothing is given up. */
+export function createDrain({ spool, write, onError }: DrainOptions): Drain {
   let running: Promise<void> | undefined
+  let hasBegun = false
   let isStopped = false
   let failingSince: number | undefined
   let pauseMs = leastPauseMs
@@ -75,7 +78,7 @@ export function startDrain({ spool, write, onError }: DrainOptions): Drain {
       })
   }
   const later = (ms: number): void => {
-    if (timer !== undefined || running !== undefined || isStopped) return
+    if (timer !== undefined || running !== undefined || isStopped || !hasBegun) return
     timer = setTimeout(run, ms)
   }
   const settled = async (withinMs: number, place = spool.tail()): Promise<boolean> => {
@@ -86,8 +89,11 @@ export function startDrain({ spool, write, onError }: DrainOptions): Drain {
     later(0)
     return Promise.race([done, over]).finally(() => clearTimeout(late))
   }
-  if (spool.oldest() !== undefined) later(0)
   return {
+    begin: () => {
+      hasBegun = true
+      if (spool.oldest() !== undefined) later(0)
+    },
     wake: () => later(gatherMs),
     settled,
     lagMs: () => (failingSince === undefined ? 0 : performance.now() - failingSince),

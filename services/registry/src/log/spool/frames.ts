@@ -7,9 +7,16 @@ export const frameHeaderBytes = 8
 // A row with its two payloads of at most 64 KiB each; what is longer is no frame of ours.
 const maxFrameBytes = 4 * 1024 * 1024
 
+/** What the payload of every frame begins with, behind the length of its first part: by it a frame is found whose place is not known. */
+export const rowMarker = Buffer.from('{"call_id"')
+
+/** Bytes of a frame before that marker. */
+export const bytesBeforeMarker = frameHeaderBytes + 4
+
 /** A row as bytes: its columns as JSON, then input and output as they are, each behind its length. */
-export function encodeRow({ input, output, ...columns }: NewCallRow): Buffer {
-  return Buffer.concat([Buffer.from(JSON.stringify(columns)), input, output].flatMap((part) => [lengthOf(part), part ?? empty]))
+export function encodeRow({ input, output, call_id, ...columns }: NewCallRow): Buffer {
+  const json = Buffer.from(JSON.stringify({ call_id, ...columns }))
+  return Buffer.concat([json, input, output].flatMap((part) => [lengthOf(part), part ?? empty]))
 }
 
 /** A row from its bytes. */
@@ -37,16 +44,32 @@ export function frame(payload: Buffer, generation: number): Buffer {
 export function readFrames(bytes: Buffer, generation: number): { readonly payloads: readonly Buffer[]; readonly end: number } {
   const payloads: Buffer[] = []
   let at = 0
-  while (at + frameHeaderBytes <= bytes.byteLength) {
-    const length = bytes.readUInt32BE(at)
-    const start = at + frameHeaderBytes
-    if (length === 0 || length > maxFrameBytes || start + length > bytes.byteLength) break
-    const payload = bytes.subarray(start, start + length)
-    if (bytes.readUInt32BE(at + 4) !== checksum(payload, generation)) break
+  while (isFrameAt(bytes, at, generation)) {
+    const payload = payloadAt(bytes, at) ?? empty
     payloads.push(payload)
-    at = start + length
+    at += frameHeaderBytes + payload.byteLength
   }
   return { payloads, end: at }
+}
+
+/** The payload that a frame at an offset would have by its length, good or not; undefined where no frame can be. */
+export function payloadAt(bytes: Buffer, at: number): Buffer | undefined {
+  const start = at + frameHeaderBytes
+  if (at < 0 || start > bytes.byteLength) return undefined
+  const length = bytes.readUInt32BE(at)
+  if (length === 0 || length > maxFrameBytes || start + length > bytes.byteLength) return undefined
+  return bytes.subarray(start, start + length)
+}
+
+/** The checksum that a frame at an offset carries. */
+export function checksumAt(bytes: Buffer, at: number): number {
+  return bytes.readUInt32BE(at + 4)
+}
+
+/** Whether a good frame of a generation begins at an offset. */
+export function isFrameAt(bytes: Buffer, at: number, generation: number): boolean {
+  const payload = payloadAt(bytes, at)
+  return payload !== undefined && checksumAt(bytes, at) === checksum(payload, generation)
 }
 
 const empty = Buffer.alloc(0)

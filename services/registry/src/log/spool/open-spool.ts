@@ -1,7 +1,8 @@
 import { mkdir, rm } from 'node:fs/promises'
-import { frame } from './frames.ts'
 import { randomUUID } from 'node:crypto'
-import { beginSegment, findSegments, freeSegment, prepareSegment, segmentBytes, type Segment } from './segment.ts'
+import { findSegments } from './find-segments.ts'
+import { frame } from './frames.ts'
+import { appendFrames, beginSegment, freeSegment, prepareSegment, segmentBytes, type Segment } from './segment.ts'
 
 /** A place in the order of the spool. */
 export type Place = { readonly generation: number; readonly end: number }
@@ -37,12 +38,12 @@ export class SpoolFull extends Error {}
 /** Opens a spool and takes over what a dead process left in its folder; that is drained first. */
 export async function openSpool({ folder, maxBytes, onError }: SpoolOptions): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const found = await findSegments(folder)
+  const found = await findSegments(folder, onError)
   const maxSegments = Math.max(2, Math.floor(maxBytes / segmentBytes))
   const free = [...found.free]
   let full: Segment[] = [...found.used]
   let active: Segment | undefined
-  let generation = full.at(-1)?.generation ?? 0
+  let generation = found.newest
   let queue: Waiting[] = []
   let writing: Promise<void> | undefined
   let failedAt = Number.NEGATIVE_INFINITY
@@ -51,13 +52,16 @@ export async function openSpool({ folder, maxBytes, onError }: SpoolOptions): Pr
   // Whoever appends waits for the sync, never for a drain: a full spool says so at once.
   const roomFor = async (bytes: number): Promise<Segment> => {
     if (active !== undefined && active.end + bytes <= segmentBytes) return active
+    if (active !== undefined && active.drained >= active.end) {
+      // Nothing in it is needed, so its own file is next: a disk with no room for another one goes on taking rows.
+      free.push(await freeSegment(active))
+      active = undefined
+    }
     if (full.length + 1 >= maxSegments) throw new SpoolFull('the spool is full')
     const next = await beginSegment(folder, { generation: generation + 1, name: randomUUID(), free: free.pop() })
     generation += 1
-    const last = active
+    if (active !== undefined) full = [...full, active]
     active = next
-    if (last !== undefined && last.drained < last.end) full = [...full, last]
-    else if (last !== undefined) free.push(await freeSegment(last))
     return next
   }
   // The next file is made while there still is room, so that no call waits for eight megabytes of zeros.
@@ -71,9 +75,7 @@ export async function openSpool({ folder, maxBytes, onError }: SpoolOptions): Pr
     const size = batch.reduce((sum, { payload }) => sum + payload.byteLength + 8, 0)
     const segment = await roomFor(size)
     const bytes = Buffer.concat(batch.map(({ payload }) => frame(payload, segment.generation)))
-    await writeAll(segment, bytes)
-    await segment.file.datasync()
-    segment.end += bytes.byteLength
+    await appendFrames(segment, bytes)
     prepare()
     return { generation: segment.generation, end: segment.end }
   }
@@ -143,11 +145,4 @@ function takeBatch(queue: readonly Waiting[]): Waiting[] {
     batch.push(waiting)
   }
   return batch
-}
-
-async function writeAll(segment: Segment, bytes: Buffer): Promise<void> {
-  for (let written = 0; written < bytes.byteLength;) {
-    const { bytesWritten } = await segment.file.write(bytes, written, bytes.byteLength - written, segment.end + written)
-    written += bytesWritten
-  }
 }
