@@ -37,14 +37,14 @@ export function createDrain({ spool, write, onError }: DrainOptions): Drain {
   let failingSince: number | undefined
   let pauseMs = leastPauseMs
   let timer: NodeJS.Timeout | undefined
-  let waiters: { readonly place: Place; readonly wake: () => void }[] = []
+  let waiters: { readonly place: Place; readonly wake: (isThere: boolean) => void }[] = []
   let reached: Place = { generation: 0, end: 0 }
 
   const reach = (segment: Segment, end: number): Promise<void> => {
     reached = { generation: segment.generation, end }
     const woken = waiters.filter(({ place }) => isAtLeast(reached, place))
     waiters = waiters.filter(({ place }) => !isAtLeast(reached, place))
-    for (const { wake } of woken) wake()
+    for (const { wake } of woken) wake(true)
     return spool.drainedTo(segment, end)
   }
   const drainAll = async (): Promise<void> => {
@@ -52,9 +52,10 @@ export function createDrain({ spool, write, onError }: DrainOptions): Drain {
       const { payloads, end } = await readSegment(segment, batchBytes)
       const rows = payloads.slice(0, maxRows)
       if (rows.length === 0) {
-        // A frame that cannot be read back although it was acknowledged is a broken disk: told, and passed over.
-        onError(new Error(`${segment.path} cannot be read back at ${segment.drained}`))
-        await reach(segment, segment.end)
+        // A frame that cannot be read back although it was acknowledged is a broken disk: told, and left for the next start.
+        onError(new Error(`${segment.path} cannot be read back at ${segment.drained}; the next start saves what is behind it`))
+        await spool.setAside(segment)
+        for (const { place, wake } of waiters) if (place.generation === segment.generation) wake(false)
         continue
       }
       await write(rows.map(decodeRow))
@@ -84,7 +85,7 @@ export function createDrain({ spool, write, onError }: DrainOptions): Drain {
   const settled = async (withinMs: number, place = spool.tail()): Promise<boolean> => {
     if (place === undefined || isAtLeast(reached, place) || spool.oldest() === undefined) return true
     let late: NodeJS.Timeout | undefined
-    const done = new Promise<true>((resolve) => waiters.push({ place, wake: () => resolve(true) }))
+    const done = new Promise<boolean>((resolve) => waiters.push({ place, wake: resolve }))
     const over = new Promise<false>((resolve) => (late = setTimeout(() => resolve(false), withinMs)))
     later(0)
     return Promise.race([done, over]).finally(() => clearTimeout(late))

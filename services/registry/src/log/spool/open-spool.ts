@@ -17,6 +17,8 @@ export type Spool = {
   readonly oldest: () => Segment | undefined
   /** Says that a segment is in Postgres up to a place. */
   readonly drainedTo: (segment: Segment, end: number) => Promise<void>
+  /** Leaves a segment that cannot be read back as it lies: the next start saves of it what can be saved. */
+  readonly setAside: (segment: Segment) => Promise<void>
   /** Whether rows cannot be taken: it is full, or the disk failed a moment ago. */
   readonly isDown: () => boolean
   readonly bytes: () => number
@@ -124,6 +126,11 @@ export async function openSpool({ folder, maxBytes, onError }: SpoolOptions): Pr
       free.push(await freeSegment(segment))
       // What was needed once to bridge an outage is not kept for ever.
       while (free.length > 4) await rm(free.shift() ?? '', { force: true })
+    },
+    setAside: async (segment) => {
+      full = full.filter((other) => other !== segment)
+      if (active === segment) active = undefined
+      await segment.file.close()
     },
     isDown: () => performance.now() - failedAt < downMs,
     bytes: () => [...full, ...(active === undefined ? [] : [active])].reduce((sum, segment) => sum + segment.end - segment.drained, 0),
