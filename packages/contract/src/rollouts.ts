@@ -74,7 +74,11 @@ export const DeprecateBody = z.strictObject({
 export const WithdrawBody = z.strictObject({ reason: Reason, replacement: z.string().min(1).max(256).optional() })
 
 /** The body of a revert: the version the line is to serve again. */
-export const RevertBody = z.strictObject({ to: z.string().min(1).max(256), reason: Reason })
+export const RevertBody = z.strictObject({
+  to: z.string().min(1).max(256),
+  reason: Reason,
+  accept_tags: z.array(z.string().min(1).max(255)).max(64).default([]).describe('tags that it needs and what the line serves does not'),
+})
 
 /** The query of every command: only show what it would do, or wait until all replicas have applied it. */
 export const CommandQuery = z.strictObject({

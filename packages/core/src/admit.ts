@@ -81,6 +81,7 @@ export function contextOf(asking: Asking): ResolveContext {
     pinsCandidates: hasRole(caller, 'operator'),
     holds: (version) => permit(caller.grants, version.manifest.permission, asking.nowMs).allow,
     units: asking.units,
+    seesAll: seesEverything(caller),
     isUnconfirmed: isUnconfirmed(asking),
   }
 }
@@ -91,6 +92,13 @@ const leaseMs = 60_000
 /** Whether the catalogue a question is answered from was not confirmed for so long that a rollback may have been missed. */
 export function isUnconfirmed({ unconfirmedMs = 0 }: Pick<Asking, 'unconfirmedMs'>): boolean {
   return unconfirmedMs > leaseMs
+}
+
+/** Whether somebody may know of a skill at all: by its newest stable version, by role, or because its team owns it. */
+export function isKnownTo(skill: SkillRecord, caller: Caller, nowMs: number): boolean {
+  if (seesEverything(caller) || owns(caller, skill)) return true
+  const newest = newestStable(skill)
+  return newest !== undefined && authorize(caller, { skill, version: newest }, nowMs).maySee
 }
 
 /** The refusal for a skill that is not there, or must look as if it were not. */

@@ -3,6 +3,7 @@ import type { SkillRecord, VersionRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import { bucketOf } from './bucket.ts'
 import { isExposing, isServedByRange } from './match-ranges.ts'
+import { mayPin } from './may-pin.ts'
 import { deprecation, type ResolveContext, type Resolved } from './resolve.ts'
 
 /** What the caller expects, from an earlier read of the skill. */
@@ -13,7 +14,9 @@ export function honourExpected(skill: SkillRecord, expected: Expectation, contex
   const { resolved } = expected
   if (resolved.version.version === expected.version) return resolved
   const version = skill.byVersion.get(expected.version)
-  if (version !== undefined && version.schemaDigest === resolved.version.schemaDigest) return resolved
+  // Whether there is a candidate is nobody's to find out by guessing.
+  const isKnown = version !== undefined && (mayPin(skill, version, context) || inActiveCohort(skill, version, context))
+  if (isKnown && version.schemaDigest === resolved.version.schemaDigest) return resolved
   const inRange =
     version !== undefined && expected.ranges.every((range) => range.pin?.version === version.version || range.range.test(version.semver))
   // Who was admitted to the resolved version was not asked for the tags of this one.

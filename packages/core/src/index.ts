@@ -1,4 +1,4 @@
-export { absent, admit, admitTo, contextOf, denied, isUnconfirmed, rangesFor, tryAdmit } from './admit.ts'
+export { absent, admit, admitTo, contextOf, denied, isKnownTo, isUnconfirmed, rangesFor, tryAdmit } from './admit.ts'
 export type { Admission, Asking } from './admit.ts'
 export { bucketOf } from './bucket.ts'
 export { authorize, hasRole, owns, requireRole, seesEverything, systemCaller } from './caller.ts'

@@ -2,20 +2,23 @@ import type { Detail } from '@repertoire/contract'
 import type { ParsedRange } from './range.ts'
 import type { SkillRecord, VersionRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { ResolveContext } from './resolve.ts'
 
 /** The refusal for ranges that no version satisfies, with the true cause in its hint. */
-export function explainNoMatch(skill: SkillRecord, ranges: readonly ParsedRange[]): Refusal {
+export function explainNoMatch(skill: SkillRecord, ranges: readonly ParsedRange[], context: ResolveContext): Refusal {
   const asked = ranges.map((range) => range.text)
   const satisfies = (version: VersionRecord): boolean => ranges.every((range) => range.range.test(version.semver))
-  const fitting = skill.versions.filter(satisfies)
+  // Nobody learns from a hint of a version that it may not call; a candidate of what it may call is a true cause.
+  const isTold = (version: VersionRecord): boolean => context.seesAll === true || context.holds(version)
+  const fitting = skill.versions.filter((version) => satisfies(version) && isTold(version))
   const message =
     asked.length > 1
       ? `No version of ${skill.name} satisfies all of ${asked.join(' and ')}.`
       : `No version of ${skill.name} satisfies ${asked[0] ?? '*'}.`
-  const causes = [...fitting.slice(0, 5).map((version) => causeOf(skill, version)), stableCause(skill)].filter(
+  const causes = [...fitting.slice(0, 5).map((version) => causeOf(skill, version)), stableCause(skill, isTold)].filter(
     (cause) => cause !== undefined,
   )
-  const nearest = asked.length > 1 ? undefined : nearestRange(skill)
+  const nearest = asked.length > 1 ? undefined : nearestRange(skill, isTold)
   const sources =
     asked.length > 1
       ? 'all of them bind: the range of the request, Repertoire-Requires, and what this instance declared (repertoire self shows it)'
@@ -40,12 +43,15 @@ function causeOf(skill: SkillRecord, version: VersionRecord): string | undefined
     : undefined
 }
 
-function stableCause(skill: SkillRecord): string | undefined {
-  if (skill.stable.size === 0) return undefined
-  return `stable: ${[...skill.stable].map(([line, version]) => `${version.version} (line ${line})`).join(', ')}`
+type IsTold = (version: VersionRecord) => boolean
+
+function stableCause(skill: SkillRecord, isTold: IsTold): string | undefined {
+  const told = [...skill.stable].filter(([, version]) => isTold(version))
+  if (told.length === 0) return undefined
+  return `stable: ${told.map(([line, version]) => `${version.version} (line ${line})`).join(', ')}`
 }
 
-function nearestRange(skill: SkillRecord): string | undefined {
-  const newest = [...skill.stable.values()].sort((a, b) => b.semver.compare(a.semver))[0]
+function nearestRange(skill: SkillRecord, isTold: IsTold): string | undefined {
+  const newest = [...skill.stable.values()].filter(isTold).sort((a, b) => b.semver.compare(a.semver))[0]
   return newest === undefined ? undefined : `^${newest.version}`
 }

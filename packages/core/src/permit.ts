@@ -9,7 +9,7 @@ export type Permit = {
 }
 
 // A wildcard never covers these: whoever hands them out has to name them.
-const highRisk = ['exec', 'fs:write', 'secrets', 'payments', 'smtp', 'network']
+const highRisk = ['exec', 'fs:write', 'secrets', 'payments', 'smtp', 'network', 'payload']
 
 /** Decides whether the holder of some grants may use what requires some tags: unknown is deny, and deny beats allow. */
 export function permit(grants: readonly GrantRecord[], tags: readonly string[], nowMs: number): Permit {

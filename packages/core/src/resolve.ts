@@ -17,6 +17,8 @@ export type ResolveContext = {
   readonly holds: (version: VersionRecord) => boolean
   /** The value of each unit a rollout may randomise over; absent means there is no sticky key. */
   readonly units: Readonly<Partial<Record<UnitKind, string>>>
+  /** Whether the caller sees every version without holding its tags, as auditors and operators do. */
+  readonly seesAll?: boolean
   /** Nobody has confirmed this catalogue for a while: canaries, which a rollback may have ended, give way to stable. */
   readonly isUnconfirmed?: boolean
 }
@@ -64,13 +66,14 @@ export function tryResolve(skill: SkillRecord, ranges: readonly ParsedRange[], c
     if (exposure.via !== undefined)
       return { version: candidate, via: exposure.via, rolloutId: rollout.id, coin: exposure.coin ?? null, warnings }
   }
-  if (baseline === undefined) return noMatch(skill, ranges)
+  if (baseline === undefined) return noMatch(skill, ranges, context)
   if (baseline.status === 'deprecated') warnings.push(deprecation(skill, baseline))
   return { version: baseline, via: 'stable', rolloutId: coin?.rolloutId ?? null, coin, warnings }
 }
 
 // A function of its own, so that an answer does not pay for the refusal it never makes.
-const noMatch = (skill: SkillRecord, ranges: readonly ParsedRange[]) => (): Refusal => explainNoMatch(skill, ranges)
+const noMatch = (skill: SkillRecord, ranges: readonly ParsedRange[], context: ResolveContext) => (): Refusal =>
+  explainNoMatch(skill, ranges, context)
 
 const isUnbounded = (range: ParsedRange): boolean => range.unbounded
 
@@ -83,7 +86,7 @@ function resolvePin(
   if (version === undefined || !mayPin(skill, version, context)) return unknownPin(skill, pin)
   if (version.status === 'blocked') return withdrawn(skill, version)
   for (const range of ranges)
-    if (range.pin === undefined ? !range.range.test(version.semver) : range.pin.version !== pin) return noMatch(skill, ranges)
+    if (range.pin === undefined ? !range.range.test(version.semver) : range.pin.version !== pin) return noMatch(skill, ranges, context)
   return { version, via: 'pinned', rolloutId: null, coin: null, warnings: pinWarnings(skill, version) }
 }
 

@@ -24,7 +24,12 @@ import {
 import { skillOf, type SkillSketch } from './skill-fixture.ts'
 
 /** The order under which everything here happens, unless a test says when. */
-export const order: Order = { by: 'test', at: '2026-01-02T00:00:00.000Z', reason: 'a test orders it' }
+export const order: Order = {
+  acceptTags: ['orders:read'],
+  by: 'test',
+  at: '2026-01-02T00:00:00.000Z',
+  reason: 'a test orders it',
+}
 
 /** A request for a rollout of 1.3.0 at 10 %, as far as a test does not say otherwise. */
 export const request = (said: Partial<RolloutRequest> = {}): RolloutRequest => ({

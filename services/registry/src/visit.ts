@@ -11,8 +11,8 @@ export type Visit = {
   readonly standing: readonly ReadonlyMap<string, string>[]
   /** Milliseconds since the catalogue was confirmed, when the visit began. */
   readonly unconfirmedMs: number
-  /** Whether the key is good and the agent enabled at this very moment, long calls being what they are. */
-  readonly isStillKnown: () => boolean
+  /** Who asks as it is at this very moment, long calls being what they are; undefined once key or agent are good no more. */
+  readonly callerNow: () => Caller | undefined
 }
 
 /** A visit as the question resolution answers. */

@@ -94,4 +94,20 @@ describe('GET /v1/audit/verify', () => {
     ])
     expect([(await verify()).ok, registry.bugs]).toEqual([true, []])
   })
+  it('does not call a log whole again because something was appended behind what was cut, removed or rewritten', async () => {
+    for (const change of [
+      `delete from audit_events where seq = (select max(seq) from audit_events)`,
+      `delete from audit_events`,
+      `update audit_events set hash = null, previous_hash = null, caller = 'innocent'`,
+    ]) {
+      const own = await openTestRegistry()
+      const { sql } = own
+      await own.agent('somebody')
+      await sql.unsafe(`alter table audit_events disable trigger all; ${change}; alter table audit_events enable trigger all`)
+      await own.agent('somebody-else')
+      const verdict = (await own.send('GET', '/v1/audit/verify')).body.data
+      expect([change, verdict.ok, verdict.first_bad === null]).toEqual([change, false, false])
+      await own.close()
+    }
+  })
 })

@@ -96,6 +96,80 @@ describe('a version that is expected', () => {
   })
 })
 
+describe('ways around the naming of added tags', () => {
+  it('409 ILLEGAL_TRANSITION: below what the line serves, back to a version, and into a line that serves nothing any more', async () => {
+    const publish = async (name: string, version: string, permission: string): Promise<void> => {
+      expect((await registry.publish({ name, version, front: `permission: [${permission}]\neffects: read` })).status).toBe(201)
+    }
+    for (const version of ['1.3.0', '1.5.0']) {
+      await publish('around-one', version, 'orders')
+      await registry.release('around-one', version)
+    }
+    await publish('around-one', '1.4.0', 'orders, payments')
+    expect((await post('skills/around-one/versions/1.4.0/release')).body.error?.code).toBe('ILLEGAL_TRANSITION')
+    expect((await post('skills/around-one/versions/1.4.0/release', { accept_tags: ['payments'] })).status).toBe(200)
+    expect((await post('skills/around-one/lines/1/revert', { to: '1.4.0' })).body.error?.code).toBe('ILLEGAL_TRANSITION')
+    expect((await post('skills/around-one/lines/1/revert', { to: '1.4.0', accept_tags: ['payments'] })).body.data.stable).toBe('1.4.0')
+    await publish('around-two', '1.0.0', 'orders')
+    await registry.release('around-two', '1.0.0')
+    await publish('around-two', '1.1.0', 'orders, payments')
+    await post('skills/around-two/versions/1.0.0/yank')
+    expect((await post('skills/around-two/versions/1.1.0/release')).body.error?.code).toBe('ILLEGAL_TRANSITION')
+  })
+})
+
+describe('what is hidden', () => {
+  it('is called by the name it was asked by: in what an agent declared, and in its own calls', async () => {
+    await registry.publish({ name: 'secret-tool', front: 'permission: [vault]\nprivate: true\neffects: read' })
+    await registry.release('secret-tool', '1.0.0')
+    const key = await registry.agent('prober')
+    for (const name of ['secret_tool', 'absent_tool']) await registry.send('POST', `/v1/skills/${name}/calls`, { key, body: {} })
+    await registry.send('PUT', '/v1/agents/self/requirements', { key, body: { requires: { secret_tool: '*', 'absent-tool': '*' } } })
+    expect((await registry.send('GET', '/v1/agents/self', { key })).body.data.requirements.default).toEqual({
+      secret_tool: '*',
+      absent_tool: '*',
+    })
+    const rowsOf = async (name: string): Promise<number> =>
+      (await registry.send('GET', `/v1/calls?skill=${name}`, { key })).body.data.items.length
+    expect([await rowsOf('secret_tool'), await rowsOf('absent_tool'), await rowsOf('secret-tool')]).toEqual([1, 1, 0])
+  })
+  it('stays out of hints: versions whose tags the caller lacks, with the reasons given for them', async () => {
+    await registry.publish({ name: 'hinted-one' })
+    await registry.release('hinted-one', '1.0.0')
+    await registry.publish({ name: 'hinted-one', version: '2.0.0', front: 'permission: [payments]\neffects: read' })
+    await registry.publish({ name: 'hinted-one', version: '3.0.0', front: 'permission: [payments]\neffects: read' })
+    await registry.release('hinted-one', '3.0.0')
+    await post('skills/hinted-one/versions/3.0.0/yank', { reason: 'CVE-SECRET in the payment path' })
+    const key = await registry.agent('hint-reader')
+    for (const range of ['^2', '^3']) {
+      const reply = await registry.send('GET', `/v1/skills/hinted-one?range=${encodeURIComponent(range)}`, { key })
+      expect([reply.body.error?.code, /2\.0\.0|3\.0\.0|CVE/.test(reply.text)]).toEqual(['NO_MATCHING_VERSION', false])
+    }
+    expect((await registry.send('GET', '/v1/skills/hinted-one?range=%5E3')).body.error?.hint).toContain('CVE-SECRET')
+  })
+  it('is the new team’s to read after a transfer, and the old one’s no longer', async () => {
+    const old = await registry.agent('old-reader', { role: 'publisher', team: 'first-team' })
+    const fresh = await registry.agent('new-reader', { role: 'publisher', team: 'second-team' })
+    const files = { 'SKILL.md': '---\nname: moved-one\nversion: 1.0.0\ndescription: A skill.\npermission: []\neffects: read\n---\nText.\n' }
+    await registry.send('POST', '/v1/skills', { key: old, body: { files } })
+    await registry.send('POST', '/v1/skills/moved-one/transfer', { body: { team: 'second-team', reason: 'the house has moved' } })
+    const statusFor = async (key: string): Promise<number> =>
+      (await registry.send('GET', '/v1/skills/moved-one/versions/1.0.0', { key })).status
+    expect([await statusFor(old), await statusFor(fresh)]).toEqual([404, 200])
+  })
+  it('400 INVALID_REQUEST: a grant that could never allow anything', async () => {
+    await registry.agent('granted')
+    for (const pattern of ['exec:*', 'fs:write:*', 'a:b:c:d:e:f:g:h:*'])
+      expect(
+        (await registry.send('POST', '/v1/agents/granted/grants', { body: { pattern, reason: 'a test grants it' } })).body.error?.code,
+      ).toBe('INVALID_REQUEST')
+    expect(
+      (await registry.send('POST', '/v1/agents/granted/grants', { body: { pattern: 'exec:*', deny: true, reason: 'a test denies it' } }))
+        .status,
+    ).toBe(201)
+  })
+})
+
 describe('payloads', () => {
   it('are kept from an auditor without payload:read, and each reading with it is an event', async () => {
     await registry.publish({ name: 'told-one' })

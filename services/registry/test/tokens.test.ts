@@ -124,8 +124,24 @@ describe('tokens of a configured issuer', () => {
       () => new Date(),
     )
     const from = asked
-    expect([await fresh(await token()), asked - from]).toEqual([undefined, 1])
+    for (let n = 0; n < 20; n += 1) await expect(fresh(await token())).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(asked - from).toBe(1)
     redirectTo = undefined
+  })
+  it('401 UNAUTHENTICATED: names of the service itself, and lives without an end; 404 NOT_FOUND: declaring unregistered', async () => {
+    for (const key of [await token({ client: 'system' }), await token({ client: 'self' }), await token({ exp: 9e12 })])
+      expect((await self(key)).body.error?.code).toBe('UNAUTHENTICATED')
+    const body = { requires: { 'by-token': '^1' } }
+    const declared = await registry.send('PUT', '/v1/agents/self/requirements', { key: await token({ client: 'never-seen' }), body })
+    expect([declared.status, declared.body.error?.code]).toEqual([404, 'NOT_FOUND'])
+  })
+  it('200: what a token grants holds to the end of a call, for a registered agent too', async () => {
+    await registry.agent('reg-bot')
+    const reply = await registry.send('POST', '/v1/skills/by-token/calls', {
+      key: await token({ client: 'reg-bot', scope: 'orders' }),
+      body: {},
+    })
+    expect([reply.status, reply.body.error]).toEqual([200, null])
   })
   it('refuses a configuration with a shared secret, no algorithm or an address that is none', () => {
     const right = { issuer: 'https://id.example.com', audience: 'x', jwks_url: 'https://id.example.com/jwks' }

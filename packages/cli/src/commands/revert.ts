@@ -6,9 +6,10 @@ import { carryOut } from '../command-flow.ts'
 import { addCommandOptions, urgentWait, type CommandOptions } from '../command-options.ts'
 import { withContext } from '../context.ts'
 import { examples } from '../examples.ts'
+import { collect } from '../read-option.ts'
 import { sayLineReverted } from '../say-changed.ts'
 
-type RevertOptions = CommandOptions & { readonly to: string; readonly line?: string }
+type RevertOptions = CommandOptions & { readonly to: string; readonly line?: string; readonly acceptTag?: readonly string[] }
 
 /** Adds `repertoire revert`. */
 export function addRevert(program: Command): void {
@@ -22,6 +23,7 @@ export function addRevert(program: Command): void {
     .requiredOption('--to <version>', 'the exact version to serve')
     .option('--line <line>', 'the line, such as 1 or 0.4; that of the version unless given')
   addCommandOptions(command, urgentWait)
+    .option('--accept-tag <tag>', 'a permission tag it needs and its line does not today; once for each', collect)
     .addHelpText(
       'after',
       examples(
@@ -35,7 +37,7 @@ export function addRevert(program: Command): void {
         const change = {
           what: `revert line ${line} of ${name} to ${options.to}`,
           path: apiPath`/v1/skills/${name}/lines/${line}/revert`,
-          body: { to: options.to },
+          body: { to: options.to, accept_tags: options.acceptTag },
           about: apiPath`/v1/skills/${name}/versions`,
           isUrgent: false,
           say: sayLineReverted,

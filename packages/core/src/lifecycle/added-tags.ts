@@ -1,24 +1,48 @@
 import { normaliseTag } from '../permit.ts'
 import { Refusal } from '../refusal.ts'
-import { findVersion, type Order, type SkillFacts, type VersionFacts } from './facts.ts'
+import { findVersion, newestServable, type Order, type SkillFacts, type VersionFacts } from './facts.ts'
 
-/** The tags a version needs and what its line serves does not; none where the line serves nothing. */
-export function addedTags(facts: SkillFacts, version: VersionFacts): string[] {
-  const stable = facts.stable.get(version.line)
-  if (stable === undefined) return []
-  const known = new Set(findVersion(facts, stable).permission.map(normaliseTag))
+/** The tags a version needs and another does not; none where there is nothing to compare with. */
+function addedTags(version: VersionFacts, before: VersionFacts | undefined): string[] {
+  if (before === undefined) return []
+  const known = new Set(before.permission.map(normaliseTag))
   return version.permission.filter((tag) => !known.has(normaliseTag(tag)))
 }
 
+/**
+ * What those who will get a version get today, or got last: what the line serves; below that, the newest that ranges with an
+ * upper bound get; in a line that serves nothing any more, the newest that was ever released.
+ */
+export function servedBefore(facts: SkillFacts, version: VersionFacts): VersionFacts | undefined {
+  const stable = facts.stable.get(version.line)
+  if (stable !== undefined && version.semver.compare(stable) > 0) return findVersion(facts, stable)
+  const below = newestServable(facts, version.line, { below: version.semver })
+  if (stable !== undefined) return below
+  return facts.versions
+    .filter((known) => known.line === version.line && known.version !== version.version && wasReleased(known))
+    .sort((a, b) => b.semver.compare(a.semver))[0]
+}
+
+function wasReleased({ status, formerStatus }: VersionFacts): boolean {
+  return isServableStatus(status) || ((status === 'yanked' || status === 'blocked') && isServableStatus(formerStatus))
+}
+
+function isServableStatus(status: VersionFacts['formerStatus']): boolean {
+  return status === 'released' || status === 'deprecated'
+}
+
 /** Refuses to serve a version that needs more than what its line serves, unless the order names what it adds. */
-export function requireAcceptedTags(facts: SkillFacts, version: VersionFacts, { acceptTags = [] }: Order): void {
+export function requireAcceptedTags(
+  facts: SkillFacts,
+  { version, before }: { readonly version: VersionFacts; readonly before: VersionFacts | undefined },
+  { acceptTags = [] }: Order,
+): void {
   const accepted = new Set(acceptTags.map(normaliseTag))
-  const missing = addedTags(facts, version).filter((tag) => !accepted.has(normaliseTag(tag)))
+  const missing = addedTags(version, before).filter((tag) => !accepted.has(normaliseTag(tag)))
   if (missing.length === 0) return
-  const stable = facts.stable.get(version.line) ?? 'nothing'
   throw new Refusal(
     'ILLEGAL_TRANSITION',
-    `${facts.name} ${version.version} needs ${missing.join(', ')}, which ${stable} does not: agents without it would be denied.`,
+    `${facts.name} ${version.version} needs ${missing.join(', ')}, which ${before?.version ?? 'nothing'} does not: agents without it would be denied.`,
     {
       hint: `grant it to those who need it, then name what is added: accept_tags (${missing.map((tag) => `--accept-tag ${tag}`).join(' ')})`,
       details: missing.map((tag) => ({ path: '/accept_tags', rule: 'added_tag', expected: tag })),

@@ -1,5 +1,5 @@
 import { Refusal } from '../refusal.ts'
-import { requireAcceptedTags } from './added-tags.ts'
+import { requireAcceptedTags, servedBefore } from './added-tags.ts'
 import {
   activeOn,
   changeStatus,
@@ -28,8 +28,8 @@ export function planRelease(facts: SkillFacts, version: string, order: Order): P
   if (!isReleased) requireLegalStatus(facts.name, found, 'release')
   const active = activeOn(facts, found.line)
   if (active !== undefined) throw rolloutActive(facts.name, active)
-  // What the line does not come to serve needs nothing of anybody who does not ask for it.
-  if (lines.length > 0) requireAcceptedTags(facts, found, order)
+  // Also below what the line serves: ranges with an upper bound get it from then on.
+  if (found.semver.prerelease.length === 0) requireAcceptedTags(facts, { version: found, before: servedBefore(facts, found) }, order)
   return { versions: isReleased ? [] : [changeStatus(found, 'released', { statusReason: null, at: order.at })], lines, rollouts: [] }
 }
 

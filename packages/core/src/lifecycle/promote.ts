@@ -1,6 +1,6 @@
 import { parseExact } from '../version.ts'
 import type { RolloutRecord } from '../records.ts'
-import { requireAcceptedTags } from './added-tags.ts'
+import { requireAcceptedTags, servedBefore } from './added-tags.ts'
 import { changeStatus, findVersion, type Order, type Plan, type SkillFacts, type VersionFacts } from './facts.ts'
 import { requireLegal } from './legal.ts'
 import { requireConnection } from './start-rollout.ts'
@@ -10,7 +10,7 @@ export function planPromote(facts: SkillFacts, rollout: RolloutRecord, order: Or
   requireLegal(rollout, 'promote')
   const candidate = findVersion(facts, rollout.candidate)
   requireConnection(facts, candidate)
-  requireAcceptedTags(facts, candidate, order)
+  requireAcceptedTags(facts, { version: candidate, before: servedBefore(facts, candidate) }, order)
   const previousStable = facts.stable.get(rollout.line) ?? null
   return {
     versions: [changeStatus(candidate, 'released', { statusReason: null, at: order.at })],

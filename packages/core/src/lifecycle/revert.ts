@@ -1,4 +1,5 @@
 import { Refusal } from '../refusal.ts'
+import { requireAcceptedTags } from './added-tags.ts'
 import { parseExact } from '../version.ts'
 import { changeStatus, findVersion, isActive, isServable, nothingToDo, type Order, type Plan, type SkillFacts } from './facts.ts'
 import { holdAutomation } from './hold-automation.ts'
@@ -36,6 +37,8 @@ export function planRevert(facts: SkillFacts, { line, to }: { readonly line: str
       },
     )
   }
+  // A rollback goes through whatever it needs; who chooses a version to go back to can name what it adds.
+  requireAcceptedTags(facts, { version: target, before: facts.versions.find((version) => version.version === stable) }, order)
   return planRevertTo(facts, { line, to }, order)
 }
 

@@ -1,5 +1,5 @@
 import type { CreateGrantBody, Grant } from '@repertoire/contract'
-import { Refusal, requireRole, type Caller } from '@repertoire/core'
+import { isHighRisk, Refusal, requireRole, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { GrantRow } from '../stored.ts'
 import { noAgent } from './change-agent.ts'
@@ -7,6 +7,7 @@ import { noAgent } from './change-agent.ts'
 /** Lets an agent use what requires a tag, or denies it; a denial beats every grant. */
 export async function createGrant(deps: Deps, caller: Caller, input: CreateGrantBody & { readonly agentId: string }): Promise<Grant> {
   requireRole(caller, 'admin')
+  refuseIdle(input)
   const at = deps.clock.now()
   const expiresAt = input.expires_at === undefined ? null : new Date(input.expires_at)
   if (expiresAt !== null && expiresAt <= at)
@@ -40,6 +41,20 @@ export async function createGrant(deps: Deps, caller: Caller, input: CreateGrant
     },
     { isUrgent: input.deny },
   )
+}
+
+// A grant that can never allow anything would be taken for one that does.
+function refuseIdle({ pattern, deny }: CreateGrantBody): void {
+  if (pattern.split(':').length > 8)
+    throw new Refusal('INVALID_REQUEST', 'A pattern has at most 8 segments, like a tag.', {
+      details: [{ path: '/pattern', rule: 'segments' }],
+    })
+  const area = pattern.endsWith(':*') ? pattern.slice(0, -2) : undefined
+  if (deny || area === undefined || !isHighRisk(area)) return
+  throw new Refusal('INVALID_REQUEST', `${pattern} would cover nothing: tags of high risk are granted by name alone.`, {
+    hint: `name the tag, such as ${area}:reports`,
+    details: [{ path: '/pattern', rule: 'high_risk' }],
+  })
 }
 
 /** A grant as its readers see it. */

@@ -1,4 +1,5 @@
 import type { Self } from '@repertoire/contract'
+import { isKnownTo } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { Visit } from '../visit.ts'
 
@@ -7,6 +8,11 @@ export function showSelf(deps: Deps, { caller }: Visit): Self {
   const nowMs = deps.clock.now().getTime()
   const { skills, requirements } = deps.snapshot()
   const declared = requirements.get(caller.id) ?? new Map<string, ReadonlyMap<string, string>>()
+  // What it may not know of is called as if it were not there: by the key it declared.
+  const nameFor = (key: string): string => {
+    const skill = skills.get(key)
+    return skill !== undefined && isKnownTo(skill, caller, nowMs) ? skill.name : key
+  }
   return {
     id: caller.id,
     role: caller.role === 'system' ? 'admin' : caller.role,
@@ -20,10 +26,7 @@ export function showSelf(deps: Deps, { caller }: Visit): Self {
         expires_at: grant.expiresAt === null ? null : new Date(grant.expiresAt).toISOString(),
       })),
     requirements: Object.fromEntries(
-      [...declared].map(([instance, ranges]) => [
-        instance,
-        Object.fromEntries([...ranges].map(([key, range]) => [skills.get(key)?.name ?? key, range])),
-      ]),
+      [...declared].map(([instance, ranges]) => [instance, Object.fromEntries([...ranges].map(([key, range]) => [nameFor(key), range]))]),
     ),
   }
 }

@@ -1,5 +1,5 @@
 import type { CallList, ListCallsQuery } from '@repertoire/contract'
-import { nameKey, readCursor, Refusal, seesEverything, writeCursor, type Caller } from '@repertoire/core'
+import { isKnownTo, nameKey, readCursor, Refusal, seesEverything, writeCursor, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { showPayloads } from './show-payloads.ts'
 
@@ -23,7 +23,9 @@ export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuer
   const before = readCursor(cursor, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   const agent = seesEverything(caller) ? query.agent : caller.id
   // Rows hold the name as its author wrote it; the filter may spell it either way.
-  const skill = query.skill === undefined ? undefined : (deps.snapshot().skills.get(nameKey(query.skill))?.name ?? query.skill)
+  const named = query.skill === undefined ? undefined : deps.snapshot().skills.get(nameKey(query.skill))
+  const isKnown = named !== undefined && isKnownTo(named, caller, deps.clock.now().getTime())
+  const skill = isKnown ? named.name : query.skill
   const rows = await deps.calls.find({ ...filters, skill, agent, from, to, before, limit: query.limit + 1 })
   const items = rows.slice(0, query.limit)
   const last = items.at(-1)

@@ -1,4 +1,4 @@
-import { authorize, callerOfAgent, nameKey, Refusal, type Admission } from '@repertoire/core'
+import { authorize, nameKey, Refusal, type Admission } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { Visit } from '../visit.ts'
 
@@ -18,12 +18,9 @@ function whatWasLost(
   visit: Visit,
   { skill, resolved: { version } }: Pick<Admission, 'skill' | 'resolved'>,
 ): string | undefined {
-  if (!visit.isStillKnown()) return 'The key was revoked or the agent disabled'
-  const now = deps.snapshot()
-  const agent = now.agents.get(visit.caller.id)
-  const current = now.skills.get(nameKey(skill.name))?.byVersion.get(version.version)
+  const caller = visit.callerNow()
+  if (caller === undefined) return 'The key was revoked or the agent disabled'
+  const current = deps.snapshot().skills.get(nameKey(skill.name))?.byVersion.get(version.version)
   if (current?.status === 'blocked') return `${version.version} was blocked`
-  if (agent === undefined) return undefined
-  const caller = callerOfAgent(agent, visit.caller.keyId)
   return authorize(caller, { skill, version }, deps.clock.now().getTime()).mayCall ? undefined : 'The right to call it was taken back'
 }

@@ -12,6 +12,10 @@ export async function declareRequirements(
   { requires }: { readonly requires: Readonly<Record<string, string>> },
 ): Promise<Declared> {
   const { caller, instance } = visit
+  if (!deps.snapshot().agents.has(caller.id))
+    throw new Refusal('NOT_FOUND', `${caller.id} is not a registered agent, so that nobody would see what it declares.`, {
+      hint: `ask an admin: repertoire agents create ${caller.id}; until then send Repertoire-Requires`,
+    })
   const wanted = new Map<string, { readonly skill: string; readonly range: string }>()
   for (const [skill, range] of Object.entries(requires)) {
     if (!isSkillName(skill))

@@ -4,6 +4,7 @@ import {
   nameKey,
   parseExact,
   Refusal,
+  seesEverything,
   type Caller,
   type CheckedBundle,
   type StatusChange,
@@ -53,7 +54,7 @@ export async function storeVersion(
     if (source === 'folder' && existing.source === 'api' && !dryRun) await tx.versions.adopt(existing.id)
     return { created: false, state: existing }
   }
-  if (skill === undefined) await refuseLookAlike(tx, name, allowSimilarName)
+  if (skill === undefined) await refuseLookAlike(tx, name, { allowed: allowSimilarName, mayKnow: seesEverything(caller) })
   else await refuseBreak(tx, skill.id, checked)
   if (dryRun) return { created: true, state: undefined }
 
@@ -80,11 +81,16 @@ function published(version: string, at: Date): StatusChange {
   return { version, statusChangedAt, status: 'candidate', formerStatus: null, statusReason: null, replacement: null, sunsetAt: null }
 }
 
-async function refuseLookAlike(tx: Transaction, name: string, allowed: boolean): Promise<void> {
+async function refuseLookAlike(
+  tx: Transaction,
+  name: string,
+  { allowed, mayKnow }: { readonly allowed: boolean; readonly mayKnow: boolean },
+): Promise<void> {
   if (allowed) return
   const twins = (await tx.skills.lookAlikes(lookAlikeKey(name))).filter((twin) => nameKey(twin) !== nameKey(name))
   if (twins.length === 0) return
-  throw new Refusal('NAME_TOO_SIMILAR', `${name} looks like the existing skill ${twins[0]}.`, {
+  const twin = mayKnow ? `the existing skill ${twins[0]}` : 'an existing skill'
+  throw new Refusal('NAME_TOO_SIMILAR', `${name} looks like ${twin}.`, {
     hint: 'choose another name; an admin may insist with allow_similar_name=true',
   })
 }

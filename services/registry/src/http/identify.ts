@@ -1,9 +1,10 @@
 import { callerOfAgent, isWellFormedKey, Refusal, type AgentRecord, type Caller, type KeyRecord } from '@repertoire/core'
 import { createHash } from 'node:crypto'
 import type { HttpDeps } from './door.ts'
+import type { ClaimedIdentity } from './token-verifier.ts'
 
-/** Who asks, how it was known, and whether it still is at any later moment. */
-export type Identity = { readonly caller: Caller; readonly keyHash: string | undefined; readonly isStillKnown: () => boolean }
+/** Who asks, how it was known, and who that is at any later moment. */
+export type Identity = { readonly caller: Caller; readonly keyHash: string | undefined; readonly callerNow: () => Caller | undefined }
 
 /** Makes a caller out of a key or, where an issuer is configured, of a token; everything else is the one 401. */
 export function identify(header: string | undefined, deps: HttpDeps): Identity | Promise<Identity> {
@@ -28,32 +29,36 @@ function identifyByKey(key: string, deps: HttpDeps): Identity {
   const found = find()
   if (found === undefined) throw unauthenticated()
   deps.keyUses.note(found.record.id)
-  return { caller: callerOfAgent(found.agent, found.record.id), keyHash, isStillKnown: () => find() !== undefined }
+  const callerNow = (): Caller | undefined => {
+    const now = find()
+    return now === undefined ? undefined : callerOfAgent(now.agent, now.record.id)
+  }
+  return { caller: callerOfAgent(found.agent, found.record.id), keyHash, callerNow }
 }
 
 async function identifyByToken(token: string, deps: HttpDeps): Promise<Identity> {
   const claimed = await deps.verifyToken?.(token)
-  const agent = claimed === undefined ? undefined : deps.snapshot().agents.get(claimed.agentId)
-  if (claimed === undefined || agent?.disabled === true) throw unauthenticated()
-  const grants = claimed.patterns.map((pattern, index) => ({
-    id: `token:${index}`,
-    agentId: claimed.agentId,
-    pattern,
-    deny: false,
-    expiresAt: claimed.expiresAt,
-  }))
-  const caller: Caller = {
-    id: claimed.agentId,
-    role: claimed.role,
+  const callerNow = (): Caller | undefined =>
+    claimed === undefined || claimed.expiresAt <= deps.clock.now().getTime() ? undefined : callerOfToken(claimed, deps)
+  const caller = callerNow()
+  if (caller === undefined) throw unauthenticated()
+  return { caller, keyHash: undefined, callerNow }
+}
+
+// What the token says and what is registered of the agent count both; a disabled one is nobody.
+function callerOfToken({ agentId, role, patterns, expiresAt }: ClaimedIdentity, deps: HttpDeps): Caller | undefined {
+  const agent = deps.snapshot().agents.get(agentId)
+  if (agent?.disabled === true) return undefined
+  const grants = patterns.map((pattern, index) => ({ id: `token:${index}`, agentId, pattern, deny: false, expiresAt }))
+  return {
+    id: agentId,
+    role,
     team: agent?.team ?? null,
     tenant: agent?.tenant ?? null,
     domains: agent?.domains ?? [],
     keyId: null,
     grants: [...(agent?.grants ?? []), ...grants],
   }
-  const isStillKnown = (): boolean =>
-    claimed.expiresAt > deps.clock.now().getTime() && deps.snapshot().agents.get(claimed.agentId)?.disabled !== true
-  return { caller, keyHash: undefined, isStillKnown }
 }
 
 function looksLikeToken(text: string): boolean {

@@ -1,5 +1,6 @@
 import { Role } from '@repertoire/contract'
-import { createRemoteJWKSet, customFetch, jwtVerify, type JWTPayload } from 'jose'
+import { Refusal } from '@repertoire/core'
+import { createRemoteJWKSet, customFetch, errors, jwtVerify, type FetchImplementation, type JWTPayload } from 'jose'
 import { fetch as outboundFetch } from 'undici'
 import { z } from 'zod'
 
@@ -37,6 +38,9 @@ const strength: readonly Role[] = ['agent', 'publisher', 'auditor', 'operator', 
 const jwksTimeoutMs = 3000
 const cooldownMs = 30_000
 const jwksMaxAgeMs = 10 * 60_000
+const longestLifeMs = 10 * 365 * 86_400_000
+// Names that stand for the service itself.
+const reserved = new Set(['system', 'self'])
 
 /** Makes a verifier of one issuer's tokens: algorithms, issuer, audience and type are explicit, keys are cached and asked for again at most every 30 s. */
 export function createTokenVerifier(config: OidcConfig, now: () => Date): TokenVerifier {
@@ -45,13 +49,15 @@ export function createTokenVerifier(config: OidcConfig, now: () => Date): TokenV
     cooldownDuration: cooldownMs,
     cacheMaxAge: jwksMaxAgeMs,
     // The operator named the address; where it would send us on, nobody has.
-    [customFetch]: (url, options) =>
-      outboundFetch(url, {
-        method: 'GET',
-        redirect: 'error',
-        signal: options.signal ?? null,
-        headers: { accept: 'application/json' },
-      }) as never,
+    [customFetch]: patientFetch(
+      (url, options) =>
+        outboundFetch(url, {
+          method: 'GET',
+          redirect: 'error',
+          signal: options.signal ?? null,
+          headers: { accept: 'application/json' },
+        }) as never,
+    ),
   })
   return async (token) => {
     try {
@@ -64,16 +70,39 @@ export function createTokenVerifier(config: OidcConfig, now: () => Date): TokenV
         clockTolerance: 5,
         currentDate: now(),
       })
-      return claimsOf(payload, config)
-    } catch {
-      return undefined
+      return claimsOf(payload, config, now().getTime())
+    } catch (error) {
+      if (isAboutTheToken(error)) return undefined
+      throw new Refusal('UNAVAILABLE', 'The issuer of this token cannot be asked right now.', { headers: { 'Retry-After': '10' } })
     }
   }
 }
 
-function claimsOf(payload: JWTPayload, config: OidcConfig): ClaimedIdentity | undefined {
+// The library waits between two answers of an issuer; between two failures we have to.
+function patientFetch(ask: FetchImplementation): FetchImplementation {
+  let failedAt = Number.NEGATIVE_INFINITY
+  return async (url, options) => {
+    if (performance.now() - failedAt < cooldownMs) throw new Error('the issuer failed a moment ago')
+    try {
+      const response = await ask(url, options)
+      if (response.status !== 200) failedAt = performance.now()
+      return response
+    } catch (error) {
+      failedAt = performance.now()
+      throw error
+    }
+  }
+}
+
+// Everything but a fault of the way to the issuer is the token's own.
+function isAboutTheToken(error: unknown): boolean {
+  return error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout) && error.code !== 'ERR_JOSE_GENERIC'
+}
+
+function claimsOf(payload: JWTPayload, config: OidcConfig, nowMs: number): ClaimedIdentity | undefined {
   const agentId = payload[config.agent_claim]
-  if (typeof agentId !== 'string' || !agentShape.test(agentId) || payload.exp === undefined) return undefined
+  if (typeof agentId !== 'string' || !agentShape.test(agentId) || reserved.has(agentId) || payload.exp === undefined) return undefined
+  if (payload.exp * 1000 > nowMs + longestLifeMs) return undefined
   // Without a mapping a token is an agent's, whatever it is called: rights to manage are given on purpose.
   const mapped = valuesOf(payload, config.role_claim).flatMap((value) => (Object.hasOwn(config.roles, value) ? [config.roles[value]] : []))
   const role = strength.findLast((candidate) => mapped.includes(candidate)) ?? 'agent'

@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, gt, gte, lt } from 'drizzle-orm'
 import type { AuditPage, AuditQuery, AuditVerdict } from '../stored.ts'
 import { linkOf, secretRenewed } from './audit-chain.ts'
-import type { AuditHead } from './audit.ts'
 import type { Drizzle } from './connect.ts'
+import type { KeptAudit } from './kept-head.ts'
 import { auditEvents } from './tables/installation.ts'
 
 /** A page of the audit log, newest first. */
@@ -34,7 +34,11 @@ type Ask = <T>(work: (db: Drizzle) => Promise<T>) => Promise<T>
  * Follows the chain from its first event to its last, and names the first event at which it breaks, or the tail that is gone.
  * What was written under an earlier install secret is only followed: its links cannot be computed any more.
  */
-export async function verifyAudit(ask: Ask, secret: Uint8Array, head: AuditHead | undefined): Promise<AuditVerdict> {
+export async function verifyAudit(ask: Ask, secret: Uint8Array, kept: KeptAudit | 'unreadable' | undefined): Promise<AuditVerdict> {
+  if (kept === 'unreadable')
+    return broken({ seq: 0, rows: 0, problem: 'what this replica kept of its end, in audit-head, is not as it was written' })
+  if (kept !== undefined && kept.broken !== null) return broken({ ...kept.broken, rows: 0 })
+  const head = kept?.head
   const verifiableFrom = await lastRenewal(ask, secret)
   let previous: string | null = null
   let rows = 0
@@ -47,7 +51,7 @@ export async function verifyAudit(ask: Ask, secret: Uint8Array, head: AuditHead 
       rows += 1
       lastSeq = seq
       // Events from before there was a chain; once it has begun, none is without.
-      if (hash === null && !hasBegun) {
+      if (hash === null && !hasBegun && seq < (kept?.since ?? Number.POSITIVE_INFINITY)) {
         unverifiable += 1
         continue
       }
@@ -67,7 +71,7 @@ export async function verifyAudit(ask: Ask, secret: Uint8Array, head: AuditHead 
       rows,
       problem: `the tail is cut: this replica appended event ${head?.seq ?? 0}, and the last one there is ${lastSeq}`,
     })
-  return { ok: true, rows, unverifiable, last_seq: lastSeq, first_bad: null }
+  return { ok: true, rows, unverifiable, last_seq: lastSeq, tail_checked: head !== undefined, first_bad: null }
 }
 
 function pageAfter(ask: Ask, seq: number): Promise<AuditPage[]> {
@@ -84,5 +88,5 @@ async function lastRenewal(ask: Ask, secret: Uint8Array): Promise<number> {
 }
 
 function broken({ seq, rows, problem }: { readonly seq: number; readonly rows: number; readonly problem: string }): AuditVerdict {
-  return { ok: false, rows, unverifiable: 0, last_seq: seq, first_bad: { seq, problem } }
+  return { ok: false, rows, unverifiable: 0, last_seq: seq, tail_checked: true, first_bad: { seq, problem } }
 }

@@ -1,6 +1,7 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
 import type { Transaction } from '../ports.ts'
 import { linkOf } from './audit-chain.ts'
+import type { KeptHead } from './kept-head.ts'
 import type { DrizzleTx } from './connect.ts'
 import { auditEvents } from './tables/installation.ts'
 
@@ -22,18 +23,20 @@ export type AuditHead = { readonly seq: number; readonly hash: string }
 export type AuditTools = {
   readonly revision: () => Promise<number>
   readonly secret: Uint8Array
+  readonly kept?: KeptHead | undefined
   readonly appended: (head: AuditHead) => void
 }
 
 const chainLock = 0x52415544
 
 /** The audit log inside a transaction: the event is there exactly when the change is, and the next link of the chain. */
-export function auditIn(tx: DrizzleTx, { revision, secret, appended }: AuditTools): Transaction['audit'] {
+export function auditIn(tx: DrizzleTx, { revision, secret, kept, appended }: AuditTools): Transaction['audit'] {
   return {
     append: async ({ caller, action, subject, skill, change, reason, before, after, at }) => {
       // The revision is taken first, whatever else is written: lock order is skill, revision, audit head.
       const atRevision = await revision()
       await tx.execute(sql`select pg_advisory_xact_lock(${chainLock})`)
+      await requireKeptEnd(tx, kept)
       const [last] = await tx.select({ hash: auditEvents.hash }).from(auditEvents).orderBy(desc(auditEvents.seq)).limit(1)
       const event = {
         at,
@@ -67,6 +70,18 @@ export function auditIn(tx: DrizzleTx, { revision, secret, appended }: AuditTool
           .limit(1)
       )[0],
   }
+}
+
+// Appending to what is left of a chain would make it whole again: that it was not is kept first.
+async function requireKeptEnd(tx: DrizzleTx, kept: KeptHead | undefined): Promise<void> {
+  const known = await kept?.read()
+  if (known === undefined || known === 'unreadable' || known.broken !== null) return
+  const [found] = await tx.select({ hash: auditEvents.hash }).from(auditEvents).where(eq(auditEvents.seq, known.head.seq))
+  if (found?.hash === known.head.hash) return
+  kept?.markBroken(
+    known.head.seq,
+    found === undefined ? 'the event is gone, and others were appended behind it' : 'it is not the event that was appended here',
+  )
 }
 
 // As the database will give it back: what JSON leaves out is left out of the link as well.

@@ -3,17 +3,14 @@ import type { Store } from '../ports.ts'
 import { listAgents } from './agents.ts'
 import type { Database, Drizzle } from './connect.ts'
 import { listGrants } from './grants.ts'
-import type { AuditHead } from './audit.ts'
 import { listAudit, verifyAudit } from './audit-reading.ts'
 import { declaredAt, eventsOf, grantsAt, requirementsOf } from './history.ts'
+import type { KeptHead } from './kept-head.ts'
 import { listKeys } from './keys.ts'
 import { findRollout, listRollouts, saltOf } from './rollouts.ts'
 import type { SnapshotFeed } from './snapshot-feed.ts'
 import { blobs, versionFiles } from './tables/catalogue.ts'
 import { runTransaction } from './transaction.ts'
-
-/** Where the end of the audit chain is kept beside the database. */
-export type KeptHead = { readonly note: (head: AuditHead) => void; readonly read: () => Promise<AuditHead | undefined> }
 
 /** What a store works with. */
 export type StoreTools = { readonly feed: SnapshotFeed; readonly secret: Uint8Array; readonly head: KeptHead }
@@ -26,7 +23,7 @@ export function openStore(database: Database, { feed, secret, head }: StoreTools
     transaction: async (work, { isUrgent = false } = {}) => {
       const pool = isUrgent ? urgent : general
       const installId = feed.isConfirmed() ? feed.current().installId : undefined
-      const committed = await pool.gate.run((ticket) => runTransaction(pool.db, { secret, installId, ticket }, work))
+      const committed = await pool.gate.run((ticket) => runTransaction(pool.db, { secret, head, installId, ticket }, work))
       if (committed.head !== undefined) head.note(committed.head)
       // It is committed: that this replica cannot read it back right now makes nothing undone.
       if (committed.revision !== undefined) await feed.reach(committed.revision).catch(() => undefined)

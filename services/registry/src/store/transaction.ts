@@ -8,6 +8,7 @@ import { connectionsIn } from './connections.ts'
 import type { Ticket } from './gate.ts'
 import { grantsIn } from './grants.ts'
 import { keysIn } from './keys.ts'
+import type { KeptHead } from './kept-head.ts'
 import { lifecycleIn } from './lifecycle.ts'
 import { requirementsIn } from './requirements.ts'
 import { rolloutsIn } from './rollouts.ts'
@@ -24,6 +25,7 @@ export type Committed<T> = { readonly result: T; readonly revision: number | und
 /** What a transaction works with. */
 export type TransactionTools = {
   readonly secret: Uint8Array
+  readonly head?: KeptHead | undefined
   /** The installation this replica belongs to; undefined while that is not known. */
   readonly installId?: string | undefined
   readonly ticket?: Ticket | undefined
@@ -42,7 +44,7 @@ export class ForeignDatabase extends Refusal {
 /** Runs a transaction. Its revision is taken from the one row when first asked for, so that order is commit order. */
 export async function runTransaction<T>(
   db: Drizzle,
-  { secret, installId, ticket }: TransactionTools,
+  { secret, head: keptHead, installId, ticket }: TransactionTools,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<Committed<T>> {
   let head: AuditHead | undefined
@@ -65,7 +67,7 @@ export async function runTransaction<T>(
       grants: grantsIn(tx, takeRevision),
       requirements: requirementsIn(tx, takeRevision),
       connections: connectionsIn(tx, takeRevision),
-      audit: auditIn(tx, { revision: takeRevision, secret, appended: (appended) => void (head = appended) }),
+      audit: auditIn(tx, { revision: takeRevision, secret, kept: keptHead, appended: (appended) => void (head = appended) }),
     })
     refuseLate(ticket)
     ticket?.committing()

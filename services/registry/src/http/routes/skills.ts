@@ -25,7 +25,7 @@ export const skillRoutes: readonly Route[] = [
       page.nextCursor ?? '',
       ...page.listed.map(
         (entry) =>
-          `${entry.skill.name}@${entry.version.id}.${entry.skill.revision} ${entry.via ?? ''} ${entry.warnings.map((warning) => warning.code).join(' ')}`,
+          `${entry.skill.name}@${entry.version.id}.${entry.skill.revision} ${entry.via ?? ''} ${entry.warnings.map((warning) => `${warning.code} ${warning.message}`).join(' ')}`,
       ),
     ])
     return isUnchanged(c, etag) ? notModified(c, etag) : writePage(c, page, etag)
