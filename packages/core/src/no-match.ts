@@ -2,14 +2,16 @@ import type { Detail } from '@repertoire/contract'
 import type { ParsedRange } from './range.ts'
 import type { SkillRecord, VersionRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
-import type { ResolveContext } from './resolve.ts'
+
+/** Who reads a hint: whoever sees everything, or holds the tags of a version, is told of it. */
+export type HintReader = { readonly seesAll?: boolean; readonly holds: (version: VersionRecord) => boolean }
 
 /** The refusal for ranges that no version satisfies, with the true cause in its hint. */
-export function explainNoMatch(skill: SkillRecord, ranges: readonly ParsedRange[], context: ResolveContext): Refusal {
+export function explainNoMatch(skill: SkillRecord, ranges: readonly ParsedRange[], reader: HintReader): Refusal {
   const asked = ranges.map((range) => range.text)
   const satisfies = (version: VersionRecord): boolean => ranges.every((range) => range.range.test(version.semver))
   // Nobody learns from a hint of a version that it may not call; a candidate of what it may call is a true cause.
-  const isTold = (version: VersionRecord): boolean => context.seesAll === true || context.holds(version)
+  const isTold = (version: VersionRecord): boolean => reader.seesAll === true || reader.holds(version)
   const fitting = skill.versions.filter((version) => satisfies(version) && isTold(version))
   const message =
     asked.length > 1

@@ -32,3 +32,6 @@ export function linkOf(secret: Uint8Array, previous: string | null, event: Uncha
     .update(`audit\n${previous ?? ''}\n${told}`)
     .digest('hex')
 }
+
+/** Where the chain ended when an event was appended. */
+export type AuditHead = { readonly seq: number; readonly hash: string }

@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
 import type { Transaction } from '../ports.ts'
-import { linkOf } from './audit-chain.ts'
+import { linkOf, type AuditHead } from './audit-chain.ts'
 import type { KeptHead } from './kept-head.ts'
 import type { DrizzleTx } from './connect.ts'
 import { auditEvents } from './tables/installation.ts'
@@ -15,9 +15,6 @@ export const auditRow = {
   change: auditEvents.change,
   revision: auditEvents.revision,
 }
-
-/** Where the chain ended when an event was appended. */
-export type AuditHead = { readonly seq: number; readonly hash: string }
 
 /** What the audit log of a transaction works with. */
 export type AuditTools = {

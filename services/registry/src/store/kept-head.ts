@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AuditHead } from './audit.ts'
+import type { AuditHead } from './audit-chain.ts'
 import { replaceFile } from './replace-file.ts'
 
 /** What is kept of the audit chain beside the database: its end, since when there is one, and where it was once found broken. */
