@@ -2,10 +2,12 @@ import {
   applyChanges,
   emptySnapshot,
   parseRange,
+  permit,
   rememberedRanges,
   resolve,
   tryResolve,
   type Changes,
+  type GrantRecord,
   type ResolveContext,
   type SkillRecord,
   type Snapshot,
@@ -43,6 +45,7 @@ function benchCore(say: (figure: CoreFigure) => void): void {
   say({ what: `heap of that snapshot, MB`, figure: heapLoaded.toFixed(0), target: '< 100' })
   say({ what: '… with what was remembered by then', figure: (heapLoaded + heapMegabytes() - heapAsked).toFixed(0), target: '–' })
   questions.length = 0
+  say(measurePermit())
   say(measureMemos(snapshot))
   for (const figure of measureChanges(snapshot, size)) say(figure)
   const flat = { skills: 100_000, versions: 1 }
@@ -108,6 +111,43 @@ function measureMemos({ ordered }: Snapshot): CoreFigure {
     figure: `${thousands(rememberedRanges())}, ${grown.toFixed(0)}`,
     target: '≤ 4 096',
   }
+}
+
+// Agents by turns, as requests come; some of what each is asked about is denied to it, and some lies beyond its grants.
+function measurePermit(): CoreFigure {
+  const agents = Array.from({ length: 1000 }, (_, agent) => fiftyGrants(agent))
+  const versions = Array.from({ length: 100 }, (_, n) => [
+    `area-${n % 40}:read`,
+    `area-${n % 40}:write:reports`,
+    `area-${(n * 7) % 80}:list`,
+  ])
+  const checks = 1_000_000
+  const found: number[] = []
+  let allowed = 0
+  for (let round = 0; round <= rounds; round += 1) {
+    allowed = 0
+    const seconds = secondsOf(() => {
+      for (let n = 0; n < checks; n += 1)
+        if (permit(agents[n % agents.length] ?? [], versions[(n * 31) % versions.length] ?? [], n).allow) allowed += 1
+    })
+    // The first round warms up.
+    if (round > 0) found.push((seconds / checks) * 1e6)
+  }
+  return {
+    what: `permit, 50 grants, 3 tags (${Math.round((allowed / checks) * 100)} % allowed): µs`,
+    figure: median(found).toFixed(2),
+    target: '≤ 5',
+  }
+}
+
+function fiftyGrants(agent: number): GrantRecord[] {
+  return Array.from({ length: 50 }, (_, n) => ({
+    id: `grant-${agent}-${n}`,
+    agentId: `agent-${agent}`,
+    pattern: n === 49 ? 'area-0:list' : n % 5 === 4 ? `area-${n}:read` : `area-${n}:*`,
+    deny: n === 49,
+    expiresAt: n % 10 === 0 ? Number.MAX_SAFE_INTEGER : null,
+  }))
 }
 
 function measureChanges(start: Snapshot, size: Size): CoreFigure[] {

@@ -20,7 +20,9 @@ let about = item
 
 beforeAll(async () => {
   registry = await openTestRegistry()
-  agentKey = await registry.agent('holder')
+  // Whom the paths name, and whom broken requests may disable, is not who asks.
+  await registry.agent('holder')
+  agentKey = await registry.agent('asking-agent')
   for (const version of ['1.0.0', '1.1.0']) await registry.publish({ name: item.name, version })
   await registry.release(item.name, '1.0.0')
   const rollout = await registry.send('POST', `/v1/skills/${item.name}/rollouts`, {
