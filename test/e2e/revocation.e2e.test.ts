@@ -132,7 +132,7 @@ const revocations: readonly Revocation[] = [
     what: 'a version blocked',
     take: ({ skill }) => manage('POST', `skills/${skill}/versions/1.0.0/block`, { reason }),
     // It was the only one, so that nothing of the skill is left to be seen.
-    isGone: isRefused('SKILL_NOT_FOUND'),
+    isGone: isRefused('NO_MATCHING_VERSION'),
   },
 ]
 

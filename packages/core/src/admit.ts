@@ -4,6 +4,7 @@ import { permit } from './permit.ts'
 import { parseRange, type ParsedRange } from './range.ts'
 import type { SkillRecord, Snapshot, UnitKind, VersionRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
+import { wasReleased } from './snapshot.ts'
 import { resolve, tryResolve, type ResolveContext, type Resolved } from './resolve.ts'
 
 /** What a request says beside the skill's name: the ranges that bind it and the units it is part of. */
@@ -140,6 +141,7 @@ function hideCause(error: unknown, skill: SkillRecord, asking: Asking): unknown 
   return authorization.maySee ? error : denied(skill, authorization, asking.caller)
 }
 
+// Where every version was withdrawn, the newest that was released is judged by.
 function newestStable(skill: SkillRecord): VersionRecord | undefined {
-  return [...skill.stable.values()].sort((a, b) => b.semver.compare(a.semver))[0]
+  return [...skill.stable.values()].sort((a, b) => b.semver.compare(a.semver))[0] ?? skill.versions.find(wasReleased)
 }

@@ -170,6 +170,8 @@ export function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts
     .filter((rollout) => rollout.state === 'running' || rollout.state === 'paused' || rollout.state === 'scheduled')
     .sort((a, b) => byVersion.get(b.candidate)?.semver.compare(byVersion.get(a.candidate)?.semver ?? '0.0.0') ?? 0)
   const shown = versions.filter((version) => version.status === 'released' || version.status === 'deprecated')
+  // What was withdrawn entirely is not what was never released: its refusals name the cause.
+  const told = shown.length > 0 ? shown : versions.filter(wasReleased)
   const { served, servedKeys, exposed } = prepareMatches({ versions, byVersion, stable, rollouts: active })
   return {
     // What every resolution looks at lies together.
@@ -186,7 +188,7 @@ export function assembleSkill(row: SkillRow, old: SkillRecord | undefined, parts
     byVersion,
     stable,
     rollouts: active,
-    private: shown.length === 0 || shown.some((version) => version.manifest.private),
+    private: told.length === 0 || told.some((version) => version.manifest.private),
   }
 }
 
@@ -230,4 +232,10 @@ function applyConnections(before: Snapshot, changes: Changes): Snapshot['connect
       else next.set(connection.name, connection)
     }
   })
+}
+
+/** Whether a version was released once, whatever became of it. */
+export function wasReleased({ status, formerStatus }: Pick<VersionRecord, 'status' | 'formerStatus'>): boolean {
+  const before = status === 'yanked' || status === 'blocked' ? formerStatus : status
+  return before === 'released' || before === 'deprecated'
 }

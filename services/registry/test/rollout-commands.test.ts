@@ -3,12 +3,13 @@ import { openRolloutClient, reason, said, type RolloutClient } from './support/r
 import type { Data } from './support/test-client.ts'
 
 let registry: RolloutClient['registry']
+let keys: RolloutClient['keys']
 let post: RolloutClient['post']
 let start: RolloutClient['start']
 let getFor: RolloutClient['getFor']
 let skill: RolloutClient['skill']
 beforeAll(async () => {
-  ;({ registry, post, start, getFor, skill } = await openRolloutClient())
+  ;({ registry, keys, post, start, getFor, skill } = await openRolloutClient())
 })
 afterAll(() => registry.close())
 
@@ -144,6 +145,19 @@ describe('commands on versions and lines', () => {
     ])
     expect(said(await post('skills/blocked/versions/1.1.0/unyank', {}))).toEqual([409, 'ILLEGAL_TRANSITION', 'publish a new version'])
     expect((await post('skills/blocked/versions/1.0.0/yank', { replacement: '1.1.0' })).body.error?.code).toBe('INVALID_REQUEST')
+  })
+  it('404 NO_MATCHING_VERSION and 410 VERSION_WITHDRAWN: a skill of which everything was withdrawn says why', async () => {
+    await skill('all-gone', ['1.0.0'])
+    await post('skills/all-gone/versions/1.0.0/block', {}, { match: null })
+    const key = keys.get('vip') ?? ''
+    const ranged = await registry.send('GET', '/v1/skills/all-gone?range=%5E1', { key })
+    const pinned = await registry.send('GET', '/v1/skills/all-gone?range=1.0.0', { key })
+    expect([ranged.body.error?.code, ranged.body.error?.hint, pinned.status, pinned.body.error?.code]).toEqual([
+      'NO_MATCHING_VERSION',
+      '1.0.0 was blocked: a test tries it',
+      410,
+      'VERSION_WITHDRAWN',
+    ])
   })
   it('200: yanking or blocking the candidate of a rollout rolls it back', async () => {
     await skill('ends-with', ['1.0.0'], ['1.1.0'])

@@ -1,5 +1,6 @@
 import { normaliseTag } from '../permit.ts'
 import { Refusal } from '../refusal.ts'
+import { wasReleased } from '../snapshot.ts'
 import { findVersion, newestServable, type Order, type SkillFacts, type VersionFacts } from './facts.ts'
 
 /** The tags a version needs and another does not; none where there is nothing to compare with. */
@@ -21,14 +22,6 @@ export function servedBefore(facts: SkillFacts, version: VersionFacts): VersionF
   return facts.versions
     .filter((known) => known.line === version.line && known.version !== version.version && wasReleased(known))
     .sort((a, b) => b.semver.compare(a.semver))[0]
-}
-
-function wasReleased({ status, formerStatus }: VersionFacts): boolean {
-  return isServableStatus(status) || ((status === 'yanked' || status === 'blocked') && isServableStatus(formerStatus))
-}
-
-function isServableStatus(status: VersionFacts['formerStatus']): boolean {
-  return status === 'released' || status === 'deprecated'
 }
 
 /** Refuses to serve a version that needs more than what its line serves, unless the order names what it adds. */
