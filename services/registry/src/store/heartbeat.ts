@@ -50,6 +50,8 @@ export function createHeartbeat({ database: { pulse }, replica, instance, onErro
   }
   return {
     applied: (revision) => {
+      // A read that was under way when this replica signed off must not sign it on again.
+      if (hasLeft) return
       wanted = revision
       startWriting()
     },
