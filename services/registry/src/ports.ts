@@ -21,8 +21,10 @@ import type {
   CallQuery,
   DeclaredRanges,
   GrantRow,
+  IntentKind,
   KeyRow,
   LockedSkill,
+  LogEntry,
   NewCallRow,
   NewKey,
   NewVersion,
@@ -174,8 +176,10 @@ export type Transaction = {
 
 /** The call log: an acknowledged row is durable. */
 export type CallLog = {
-  /** Answers once the row is where a crash cannot take it; refuses with LOG_UNAVAILABLE. */
-  readonly append: (row: NewCallRow) => Promise<void>
+  /** Answers once the entry is where a crash cannot take it; refuses with LOG_UNAVAILABLE. */
+  readonly append: (entry: LogEntry) => Promise<void>
+  /** Tells of a call before it runs, as durably: it gets its row whatever happens to this process. */
+  readonly intend: (row: NewCallRow, kind: IntentKind) => Promise<void>
   readonly find: (query: CallQuery) => Promise<readonly CallRow[]>
   readonly get: (callId: string) => Promise<CallRow | undefined>
   /** How often each agent called a skill since a time, by range and version, the most frequent first. */

@@ -104,6 +104,28 @@ export type NewCallRow = Omit<CallRow, 'input' | 'output' | 'ts' | 'payload_with
   readonly idempotency_key_hash: string | null
 }
 
+/** The first answer to an Idempotency-Key, as it is kept: sealed, or null when it was too large. */
+export type Completion = {
+  readonly agentId: string
+  readonly skillKey: string
+  readonly keyHash: string
+  readonly callId: string
+  readonly answer: Uint8Array | null
+}
+
+/** Why a call is told to the log before it runs: it must not run twice, or nobody waits for it. */
+export type IntentKind = 'once' | 'async'
+
+/** What goes to the log: the row of a call that ended, with what is written together with it, or the intent of one that begins. */
+export type LogEntry = {
+  readonly row: NewCallRow
+  /** There when it is an intent: nothing is known yet but that the call may happen. */
+  readonly intent?: { readonly kind: IntentKind; readonly spool: string; readonly instance: string }
+  /** Whether an intent of this call was told before. */
+  readonly closesIntent?: boolean
+  readonly completes?: Completion
+}
+
 /** A window of the log, filters, and where to go on. */
 export type CallQuery = Omit<ListCallsQuery, 'from' | 'to' | 'cursor'> & {
   readonly from: Date

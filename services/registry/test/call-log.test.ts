@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { NewCallRow } from '../src/stored.ts'
+import { newRow } from './support/new-row.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
 
 let registry: TestRegistry
@@ -81,55 +82,12 @@ describe('GET /v1/calls', () => {
 })
 
 describe('the call log', () => {
-  const row = (change: Partial<NewCallRow>): NewCallRow => ({
-    call_id: registry.deps.ids.next(),
-    ts: new Date(),
-    replica: 'test',
-    trace_id: null,
-    session: null,
-    tenant: null,
-    agent_id: 'writer',
-    key_id: null,
-    on_behalf_of: null,
-    parent_call_id: null,
-    playbook: null,
-    skill: 'count-up',
-    requested_range: null,
-    version: null,
-    version_digest: null,
-    via: null,
-    rollout_id: null,
-    arm: null,
-    unit_kind: null,
-    unit_hash: null,
-    revision: 1,
-    executor: null,
-    attempts: 0,
-    outcome: 'ok',
-    error_code: null,
-    error_origin: null,
-    error_message: null,
-    violations: [],
-    queue_ms: null,
-    executor_ms: null,
-    total_ms: 1,
-    input_bytes: 0,
-    output_bytes: 0,
-    input_sha256: null,
-    input: null,
-    output: null,
-    truncated: false,
-    intent: null,
-    replay_of: null,
-    dry_run: false,
-    authz_rule: null,
-    labels: {},
-    idempotency_key_hash: null,
-    ...change,
-  })
+  const row = (change: Partial<NewCallRow>): NewCallRow =>
+    newRow({ call_id: registry.deps.ids.next(), agent_id: 'writer', skill: 'count-up', ...change })
+  const append = (change: Partial<NewCallRow>): Promise<void> => registry.deps.calls.append({ row: row(change) })
   const drained = (): Promise<unknown> => registry.deps.calls.get('0192aaaa-0000-7000-8000-000000000000')
   it('takes a thousand at once in a few batches, each exactly once', async () => {
-    await Promise.all(Array.from({ length: 1000 }, (_, index) => registry.deps.calls.append(row({ input: Buffer.from(String(index)) }))))
+    await Promise.all(Array.from({ length: 1000 }, (_, index) => append({ input: Buffer.from(String(index)) })))
     await drained()
     const stored =
       await registry.sql`select count(*)::int as rows, count(distinct call_id)::int as ids from calls where agent_id = 'writer'`
@@ -143,7 +101,7 @@ describe('the call log', () => {
       intent: 'x\u0000',
       labels: { a: '\u0000' },
     })
-    await registry.deps.calls.append(odd)
+    await registry.deps.calls.append({ row: odd })
     await drained()
     const stored =
       await registry.sql`select p.input, p.error_message, c.intent, c.labels from calls c join call_payloads p using (call_id) where call_id = ${odd.call_id}`
@@ -157,7 +115,9 @@ describe('the call log', () => {
   it('keeps the rows beside one the database refuses', async () => {
     const strange = row({ agent_id: 'batch', call_id: 'no uuid at all' })
     const huge = row({ agent_id: 'batch', input_bytes: 2 ** 40 })
-    await Promise.all([row({ agent_id: 'batch' }), strange, huge, row({ agent_id: 'batch' })].map(registry.deps.calls.append))
+    await Promise.all(
+      [row({ agent_id: 'batch' }), strange, huge, row({ agent_id: 'batch' })].map((each) => registry.deps.calls.append({ row: each })),
+    )
     await drained()
     const kept = await registry.sql`select input_bytes from calls where agent_id = 'batch' order by call_id`
     expect(kept.map((entry) => entry['input_bytes']).sort()).toEqual([0, 0, 2 ** 31 - 1])

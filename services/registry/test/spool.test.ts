@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDrain } from '../src/log/spool/drain.ts'
-import { decodeRow, encodeRow, frame, readFrames } from '../src/log/spool/frames.ts'
+import { decodeEntry, encodeEntry, frame, readFrames } from '../src/log/spool/frames.ts'
 import { openSpool, type Spool } from '../src/log/spool/open-spool.ts'
 import { segmentBytes } from '../src/log/spool/segment.ts'
 import type { NewCallRow } from '../src/stored.ts'
@@ -39,13 +39,13 @@ const row = (id: number, bytes = 10): NewCallRow =>
     output: null,
     labels: {},
   }) as unknown as NewCallRow
-const append = (id: number, bytes?: number): Promise<unknown> => spool.append(encodeRow(row(id, bytes)))
+const append = (id: number, bytes?: number): Promise<unknown> => spool.append(encodeEntry({ row: row(id, bytes) }))
 /** Drains everything into a list of ids. */
 const drain = async (from: Spool, isWhole = true): Promise<string[]> => {
   const ids: string[] = []
   const draining = createDrain({
     spool: from,
-    write: async (rows) => void ids.push(...rows.map((entry) => entry.call_id)),
+    write: async (rows) => void ids.push(...rows.map((entry) => entry.row.call_id)),
     onError: (error) => void errors.push(error),
   })
   draining.begin()
@@ -59,7 +59,7 @@ describe('frames', () => {
   it('give back what was put in: any columns, any bytes, none', () => {
     fc.assert(
       fc.property(fc.string(), fc.option(fc.uint8Array()), fc.option(fc.uint8Array()), (skill, input, output) => {
-        const back = decodeRow(encodeRow({ ...row(1), skill, input, output }))
+        const back = decodeEntry(encodeEntry({ row: { ...row(1), skill, input, output } })).row
         expect([back.skill, back.ts.getTime(), back.input && [...back.input], back.output && [...back.output]]).toEqual([
           skill,
           1_700_000_000_001,
@@ -70,7 +70,7 @@ describe('frames', () => {
     )
   })
   it('end where a tail is torn, wherever it is torn, and where the file was used before', () => {
-    const frames = [1, 2, 3].map((id) => frame(encodeRow(row(id)), 7))
+    const frames = [1, 2, 3].map((id) => frame(encodeEntry({ row: row(id) }), 7))
     const whole = Buffer.concat(frames)
     for (let cut = 0; cut < whole.byteLength; cut += 1) {
       const { payloads, end } = readFrames(whole.subarray(0, cut), 7)
@@ -99,7 +99,7 @@ describe('the spool', () => {
     await Promise.all(count(500).map((id) => append(Number(id), 20_000)))
     // No close: the process is gone. Another one opens the same folder.
     const other = await reopen()
-    for (let id = 500; id < 510; id += 1) await other.append(encodeRow(row(id)))
+    for (let id = 500; id < 510; id += 1) await other.append(encodeEntry({ row: row(id) }))
     expect((await drain(other)).sort((a, b) => Number(a) - Number(b))).toEqual(count(510))
     await other.close()
     expect(await drain(await reopen())).toEqual([])
@@ -116,7 +116,7 @@ describe('the spool', () => {
   it('leaves what it cannot read back while it runs for the next start, which saves what lies behind', async () => {
     for (let id = 0; id < 10; id += 1) await append(id)
     const [name = ''] = await readdir(folder)
-    const one = frame(encodeRow(row(0)), 1).byteLength
+    const one = frame(encodeEntry({ row: row(0) }), 1).byteLength
     const file = await open(join(folder, name), 'r+')
     await file.write(Buffer.from('XXXX'), 0, 4, 16 + one * 4 + 20)
     await file.close()
@@ -153,7 +153,7 @@ describe('the spool', () => {
       write: async (rows) => {
         attempts += 1
         if (attempts < 4) throw new Error('away')
-        ids.push(...rows.map((entry) => entry.call_id))
+        ids.push(...rows.map((entry) => entry.row.call_id))
       },
     })
     draining.begin()
@@ -167,7 +167,7 @@ describe('the spool', () => {
 
 describe('a file of the spool on a disk that forgets', () => {
   const headerBytes = 16
-  const sizeOf = (id: number): number => frame(encodeRow(row(id)), 1).byteLength
+  const sizeOf = (id: number): number => frame(encodeEntry({ row: row(id) }), 1).byteLength
   const startOf = (id: number): number => headerBytes + count(id).reduce((sum, each) => sum + sizeOf(Number(each)), 0)
   const flip = async (path: string, ...places: number[]): Promise<void> => {
     const bytes = await readFile(path)
@@ -250,7 +250,7 @@ describe('a file of the spool on a disk that forgets', () => {
   })
   it('reads a whole one about as fast as its checksums, whatever callers sent', async () => {
     const text = Buffer.from('{"call_id"'.repeat(6000))
-    for (let id = 0; id < 120; id += 1) await spool.append(encodeRow({ ...row(id), input: text }))
+    for (let id = 0; id < 120; id += 1) await spool.append(encodeEntry({ row: { ...row(id), input: text } }))
     const started = performance.now()
     await reopen()
     expect([performance.now() - started < 1000, errors]).toEqual([true, []])

@@ -13,18 +13,20 @@ export async function recordCall(deps: Deps, call: CallInProgress, end: CallEnd)
   const input = keep(row.input)
   const output = keep(end.output)
   const appended = deps.calls.append({
-    ...row,
-    outcome: end.outcome,
-    error_code: end.error?.code.slice(0, 64) ?? null,
-    error_origin: end.error?.origin ?? null,
-    error_message: end.error?.message ?? null,
-    input: input.bytes,
-    output: output.bytes,
-    output_bytes: end.output?.byteLength ?? 0,
-    truncated: input.cut || output.cut,
-    total_ms: call.elapsedMs(),
-    // Keyed, so that equal inputs can be found without their digest giving short ones away.
-    input_sha256: row.input === null ? null : createHmac('sha256', deps.settings.installSecret).update(row.input).digest('hex'),
+    row: {
+      ...row,
+      outcome: end.outcome,
+      error_code: end.error?.code.slice(0, 64) ?? null,
+      error_origin: end.error?.origin ?? null,
+      error_message: end.error?.message ?? null,
+      input: input.bytes,
+      output: output.bytes,
+      output_bytes: end.output?.byteLength ?? 0,
+      truncated: input.cut || output.cut,
+      total_ms: call.elapsedMs(),
+      // Keyed, so that equal inputs can be found without their digest giving short ones away.
+      input_sha256: row.input === null ? null : createHmac('sha256', deps.settings.installSecret).update(row.input).digest('hex'),
+    },
   })
   await appended.catch((error: unknown) => {
     throw error instanceof Refusal

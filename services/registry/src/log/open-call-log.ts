@@ -1,73 +1,112 @@
 import { Refusal } from '@repertoire/core'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { CallLog } from '../ports.ts'
 import type { Database } from '../store/connect.ts'
+import type { LogEntry } from '../stored.ts'
 import { countCalls, lastCall } from './count-calls.ts'
 import { findCalls, getCall } from './find-calls.ts'
-import { insertCallRows } from './insert-calls.ts'
+import { settleOrphans } from './settle-orphans.ts'
+import { claimFolder, readSpoolId } from './spool/claim-folder.ts'
 import { createDrain } from './spool/drain.ts'
-import { encodeRow } from './spool/frames.ts'
+import { encodeEntry } from './spool/frames.ts'
 import { openSpool } from './spool/open-spool.ts'
+import { withDeadline } from './with-deadline.ts'
 import { writeBatch } from './write-batch.ts'
+import { writeEntries } from './write-entries.ts'
+import { writeSoon } from './write-soon.ts'
 
 /** A call log over a spool; `close` brings to Postgres what can be, and leaves the rest on disk for the next start. */
 export type OpenCallLog = CallLog & {
   /** Begins to bring rows to Postgres, once it is known to be that of the installation they belong to. */
   readonly begin: (installId: string) => Promise<void>
-
+  /** Looks for calls whose process is gone; how many were told. */
+  readonly lookForOrphans: () => Promise<number>
   readonly spooledBytes: () => number
   readonly lagMs: () => number
   readonly close: () => Promise<void>
 }
 
-/** Where the spool lies and how large it may grow, and when a row counts as acknowledged. */
+/** Where the spool lies and how large it may grow, when a row counts as acknowledged, and which process this is. */
 export type CallLogOptions = {
   readonly database: Database
   readonly logger: Logger
   readonly folder: string
   readonly maxBytes: number
   readonly acknowledge: 'spool' | 'postgres'
+  readonly instance: string
 }
 
 const appendDeadlineMs = 6000
+const keyedDeadlineMs = 3000
 const readOwnMs = 500
 const closeMs = 1500
 
 /** Opens the call log: a row is on this disk before its call is answered, and in Postgres soon after. */
-export async function openCallLog({ database: { log }, logger, folder, maxBytes, acknowledge }: CallLogOptions): Promise<OpenCallLog> {
+export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog> {
+  const { database, logger, folder, maxBytes, acknowledge, instance } = options
+  const { log } = database
   const spool = await openSpool({ folder, maxBytes, onError: (error) => logger.error({ err: error }, 'the spool could not be written') })
+  const spoolId = await readSpoolId(folder)
+  const openCalls = new Set<string>()
   let installId = ''
+  let isCaughtUp = false
+  let troubleAt = performance.now()
+  // A batch has no deadline of its own: while one is on its way no second one is sent, and a dead link is replaced.
+  const write = (entries: readonly LogEntry[]): Promise<void> =>
+    writeBatch(
+      {
+        write: (batch) => log.gate.run(() => writeEntries(log.sql, batch, installId), Number.POSITIVE_INFINITY),
+        onPoison: ({ row }, error) =>
+          logger.error({ call_id: row.call_id, err: error }, 'the database refused a row as it was; it is kept without payload'),
+      },
+      entries,
+    )
   const drain = createDrain({
     spool,
-    write: (rows) =>
-      writeBatch(
-        {
-          // Without a deadline of its own: while one batch is on its way no second one is sent, and a dead link is replaced.
-          write: (batch) => log.gate.run(() => insertCallRows(log.sql, batch, installId), Number.POSITIVE_INFINITY),
-          onPoison: (row, error) =>
-            logger.error({ call_id: row.call_id, err: error }, 'the database refused a row as it was; it is kept without payload'),
-        },
-        rows,
-      ),
-    onError: (error) => logger.error({ err: error }, 'the call log could not be written to Postgres; it waits on disk'),
+    write,
+    onError: (error) => {
+      troubleAt = performance.now()
+      logger.error({ err: error }, 'the call log could not be written to Postgres; it waits on disk')
+    },
   })
+  const orphans = settleOrphans({
+    log,
+    logger,
+    instance,
+    spool: spoolId,
+    installId: () => installId,
+    openCalls: () => [...openCalls],
+    isCaughtUp: () => isCaughtUp,
+    steadyMs: () => performance.now() - troubleAt,
+  })
+  const writeNow = writeSoon(write)
   // What this replica has acknowledged is there when it is asked for; what others have, a moment later.
   const readOwn = async <T>(work: () => Promise<T>): Promise<T> => {
     await drain.settled(readOwnMs)
     return log.gate.run(work)
   }
+  const toSpool = async (entry: LogEntry): Promise<void> => {
+    const place = await withDeadline(spool.append(encodeEntry(entry)), appendDeadlineMs)
+    drain.wake()
+    if (acknowledge === 'postgres' && !(await drain.settled(appendDeadlineMs, place)))
+      throw new Error('Postgres did not take the row in time')
+  }
+  const append = async (entry: LogEntry): Promise<void> => {
+    try {
+      // The answer to a key has to be there for every replica at once; without Postgres the disk keeps it until it can be.
+      const isThere = entry.completes !== undefined && installId !== '' && (await isWritten(withDeadline(writeNow(entry), keyedDeadlineMs)))
+      if (!isThere) await toSpool(entry)
+    } catch (error) {
+      throw unavailable(error)
+    } finally {
+      if (entry.intent === undefined) openCalls.delete(entry.row.call_id)
+    }
+  }
   return {
-    append: async (row) => {
-      try {
-        const place = await withDeadline(spool.append(encodeRow(row)), appendDeadlineMs)
-        drain.wake()
-        if (acknowledge === 'postgres' && !(await drain.settled(appendDeadlineMs, place)))
-          throw new Error('Postgres did not take the row in time')
-      } catch (error) {
-        throw unavailable(error)
-      }
+    append,
+    intend: async (row, kind) => {
+      openCalls.add(row.call_id)
+      await append({ row, intent: { kind, spool: spoolId, instance } })
     },
     spooledBytes: spool.bytes,
     lagMs: drain.lagMs,
@@ -76,12 +115,17 @@ export async function openCallLog({ database: { log }, logger, folder, maxBytes,
     lastOf: (question) => readOwn(() => lastCall(log.sql, question)),
     find: (query) => readOwn(() => findCalls(log.sql, query)),
     get: (callId) => (isUuid(callId) ? readOwn(() => getCall(log.sql, callId)) : Promise.resolve(undefined)),
+    lookForOrphans: orphans.look,
     begin: async (id) => {
       await claimFolder(folder, id)
       installId = id
+      const left = spool.tail()
       drain.begin()
+      // What an earlier process left is drained first; only then is it known which of its calls have no row.
+      void drain.settled(Number.POSITIVE_INFINITY, left).then((isThere) => (isCaughtUp = isThere))
     },
     close: async () => {
+      await orphans.stop()
       await drain.settled(closeMs)
       await drain.stop()
       await spool.close()
@@ -89,13 +133,11 @@ export async function openCallLog({ database: { log }, logger, folder, maxBytes,
   }
 }
 
-async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Refusal('LOG_UNAVAILABLE', 'The call log did not take the row in time.')), ms)
-  })
-  work.catch(() => undefined)
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+async function isWritten(written: Promise<void>): Promise<boolean> {
+  return written.then(
+    () => true,
+    () => false,
+  )
 }
 
 function unavailable(cause: unknown): Refusal {
@@ -108,15 +150,4 @@ function unavailable(cause: unknown): Refusal {
 
 function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
-}
-
-// Rows that were acknowledged belong to one installation, and are brought to no other.
-async function claimFolder(folder: string, installId: string): Promise<void> {
-  const file = join(folder, 'installation')
-  const known = await readFile(file, 'utf8').catch(() => '')
-  if (known.trim() !== '' && known.trim() !== installId)
-    throw new Error(
-      `The spool ${folder} holds calls of installation ${known.trim()}, and the database belongs to ${installId}: start with the database they belong to, or with another data directory.`,
-    )
-  if (known.trim() === '') await writeFile(file, `${installId}\n`, { mode: 0o600 })
 }

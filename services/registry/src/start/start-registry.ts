@@ -87,9 +87,10 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   )
   undo.add('watch over the pools', async () => stopWatching())
   const ids = createIds(clock)
+  const instance = ids.next()
   const prover = createProver()
   undo.add('prover', prover.stop)
-  const catalogue = await openCatalogue(config, { database, instance: ids.next(), logger })
+  const catalogue = await openCatalogue(config, { database, instance, logger })
   undo.add('catalogue', catalogue.stop)
   const { feed, heartbeat, saved } = catalogue
   const head = keepHead(config.dataDir, (error) => logger.warn({ err: error }, 'the end of the audit log could not be kept'))
@@ -104,6 +105,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     folder: join(config.dataDir, 'spool'),
     maxBytes: config.spoolMaxBytes,
     acknowledge: config.acknowledge,
+    instance,
   })
   const shown = openShownLog(database, { ids, replica: config.replica })
   const kept = keepFiles(join(config.dataDir, 'bundles'), store.filesOf)

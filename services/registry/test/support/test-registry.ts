@@ -61,7 +61,8 @@ export async function openTestRegistry(
   const ids = createIds(clock)
   const bugs: unknown[] = []
   const folder = await mkdtemp(join(tmpdir(), 'repertoire-spool-'))
-  const heartbeat = createHeartbeat({ database, replica: 'test', instance: ids.next(), onError: () => undefined })
+  const instance = ids.next()
+  const heartbeat = createHeartbeat({ database, replica: 'test', instance, onError: () => undefined })
   const feed = createSnapshotFeed({
     database,
     now: Date.now,
@@ -80,6 +81,7 @@ export async function openTestRegistry(
     folder,
     maxBytes: spoolMaxBytes,
     acknowledge: 'spool',
+    instance,
   })
   await calls.begin(feed.current().installId)
   const shown = openShownLog(database, { ids, replica: 'test' })

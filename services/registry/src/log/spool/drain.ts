@@ -1,5 +1,5 @@
-import type { NewCallRow } from '../../stored.ts'
-import { decodeRow } from './frames.ts'
+import type { LogEntry } from '../../stored.ts'
+import { decodeEntry } from './frames.ts'
 import type { Place, Spool } from './open-spool.ts'
 import { readSegment, type Segment } from './segment.ts'
 
@@ -19,7 +19,7 @@ export type Drain = {
 /** What a drain works with. */
 export type DrainOptions = {
   readonly spool: Spool
-  readonly write: (rows: readonly NewCallRow[]) => Promise<void>
+  readonly write: (entries: readonly LogEntry[]) => Promise<void>
   readonly onError: (error: unknown) => void
 }
 
@@ -58,7 +58,7 @@ export function createDrain({ spool, write, onError }: DrainOptions): Drain {
         for (const { place, wake } of waiters) if (place.generation === segment.generation) wake(false)
         continue
       }
-      await write(rows.map(decodeRow))
+      await write(rows.map(decodeEntry))
       const upTo = rows.length === payloads.length ? end : segment.drained + rows.reduce((sum, row) => sum + row.byteLength + 8, 0)
       await reach(segment, upTo)
       failingSince = undefined

@@ -1,5 +1,5 @@
 import { markedPlaces } from './find-frames.ts'
-import { checksumAt, decodeRow, payloadAt } from './frames.ts'
+import { checksumAt, decodeEntry, payloadAt } from './frames.ts'
 
 // 2^24 uses are 128 TiB of calls; a frame that itself is damaged says some number up to 2^32.
 const maxGeneration = 2 ** 24
@@ -20,7 +20,7 @@ export function findGeneration(bytes: Buffer): number | undefined {
 
 function isRow(payload: Buffer): boolean {
   try {
-    return decodeRow(payload).call_id !== undefined
+    return decodeEntry(payload).row.call_id !== undefined
   } catch {
     return false
   }

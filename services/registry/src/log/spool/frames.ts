@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib'
-import type { NewCallRow } from '../../stored.ts'
+import type { Completion, LogEntry, NewCallRow } from '../../stored.ts'
 
 /** Bytes before the payload of a frame: its length and its checksum. */
 export const frameHeaderBytes = 8
 
-// A row with its two payloads of at most 64 KiB each; what is longer is no frame of ours.
+// A row with its two payloads of at most 64 KiB each, and perhaps an answer; what is longer is no frame of ours.
 const maxFrameBytes = 4 * 1024 * 1024
 
 /** What the payload of every frame begins with, behind the length of its first part: by it a frame is found whose place is not known. */
@@ -13,23 +13,37 @@ export const rowMarker = Buffer.from('{"call_id"')
 /** Bytes of a frame before that marker. */
 export const bytesBeforeMarker = frameHeaderBytes + 4
 
-/** A row as bytes: its columns as JSON, then input and output as they are, each behind its length. */
-export function encodeRow({ input, output, call_id, ...columns }: NewCallRow): Buffer {
-  const json = Buffer.from(JSON.stringify({ call_id, ...columns }))
-  return Buffer.concat([json, input, output].flatMap((part) => [lengthOf(part), part ?? empty]))
+type Beside = Omit<LogEntry, 'row' | 'completes'> & { readonly completes?: Omit<Completion, 'answer'> }
+
+/** An entry as bytes: its columns as JSON, then input, output and a kept answer as they are, each behind its length. */
+export function encodeEntry({ row: { input, output, call_id, ...columns }, completes, ...beside }: LogEntry): Buffer {
+  const { answer = null, ...claim } = completes ?? {}
+  const told: Beside = { ...beside, ...(completes === undefined ? {} : { completes: claim as Omit<Completion, 'answer'> }) }
+  const hasMore = Object.keys(told).length > 0
+  const json = Buffer.from(JSON.stringify({ call_id, ...columns, ...(hasMore ? { beside: told } : {}) }))
+  const parts = answer === null ? [json, input, output] : [json, input, output, answer]
+  return Buffer.concat(parts.flatMap((part) => [lengthOf(part), part ?? empty]))
 }
 
-/** A row from its bytes. */
-export function decodeRow(bytes: Buffer): NewCallRow {
+/** An entry from its bytes. */
+export function decodeEntry(bytes: Buffer): LogEntry {
   const parts: (Buffer | null)[] = []
-  for (let at = 0; parts.length < 3;) {
+  for (let at = 0; at + 4 <= bytes.byteLength;) {
     const length = bytes.readInt32BE(at)
     parts.push(length < 0 ? null : bytes.subarray(at + 4, at + 4 + length))
     at += 4 + Math.max(0, length)
   }
-  const [columns, input = null, output = null] = parts
-  const row = JSON.parse(columns?.toString('utf8') ?? '{}') as Omit<NewCallRow, 'input' | 'output' | 'ts'> & { readonly ts: string }
-  return { ...row, ts: new Date(row.ts), input, output }
+  const [columns, input = null, output = null, answer = null] = parts
+  const { beside = {}, ...row } = JSON.parse(columns?.toString('utf8') ?? '{}') as Omit<NewCallRow, 'input' | 'output' | 'ts'> & {
+    readonly ts: string
+    readonly beside?: Beside
+  }
+  const { completes, ...told } = beside
+  return {
+    row: { ...row, ts: new Date(row.ts), input, output },
+    ...told,
+    ...(completes === undefined ? {} : { completes: { ...completes, answer } }),
+  }
 }
 
 /** A frame: the payload behind its length and a checksum that also covers the generation, so that what an earlier use of the file left is no frame. */

@@ -1,0 +1,41 @@
+import type postgres from 'postgres'
+import { ForeignDatabase } from '../store/transaction.ts'
+import type { LogEntry } from '../stored.ts'
+import { completeClaims } from './complete-claims.ts'
+import { insertRows } from './insert-rows.ts'
+import { closeIntents, noteIntents } from './intents.ts'
+import { addToRollups } from './rollups/write-rollups.ts'
+import { replaceUnknown } from './unknown-rows.ts'
+
+const drainLock = 0x5245504c
+
+/**
+ * Writes what goes to the log, in one transaction: rows with their payloads and everything they are counted in, intents, and
+ * the answers of keyed calls. What is there already stays as it is, and is not counted again.
+ */
+export async function writeEntries(sql: postgres.Sql, entries: readonly LogEntry[], installId: string): Promise<void> {
+  await atTheLog(sql, installId, async (tx) => {
+    const ended = entries.filter((entry) => entry.intent === undefined)
+    const rows = ended.map((entry) => entry.row)
+    await replaceUnknown(tx, rows)
+    await addToRollups(tx, await insertRows(tx, rows))
+    await noteIntents(tx, entries)
+    await closeIntents(
+      tx,
+      ended.filter((entry) => entry.closesIntent === true).map((entry) => entry.row.call_id),
+    )
+    await completeClaims(
+      tx,
+      ended.flatMap((entry) => entry.completes ?? []),
+    )
+  })
+}
+
+/** One writer of the log at a time over all replicas, so that the order of seq is the order of commits. */
+export async function atTheLog<T>(sql: postgres.Sql, installId: string, work: (tx: postgres.TransactionSql) => Promise<T>): Promise<T> {
+  return (await sql.begin(async (tx) => {
+    const [owner] = await tx`select install_id, pg_advisory_xact_lock(${drainLock}) from installation`
+    if (owner?.['install_id'] !== installId) throw new ForeignDatabase()
+    return work(tx)
+  })) as T
+}

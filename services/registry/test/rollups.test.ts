@@ -1,0 +1,173 @@
+import { readHistogram } from '@repertoire/core'
+import fc from 'fast-check'
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { settleOnce, type Standing } from '../src/log/settle-orphans.ts'
+import { writeEntries } from '../src/log/write-entries.ts'
+import type { LogEntry, NewCallRow } from '../src/stored.ts'
+import { newRow } from './support/new-row.ts'
+import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
+
+let registry: TestRegistry
+let installId: string
+beforeAll(async () => {
+  registry = await openTestRegistry()
+  installId = registry.deps.snapshot().installId
+})
+afterAll(() => registry.close())
+beforeEach(async () => {
+  await registry.sql`truncate calls, call_payloads, call_hours, call_days, call_intents, call_unknowns, violation_days, rollout_units`
+})
+
+const row = (change: Partial<NewCallRow> = {}): NewCallRow =>
+  newRow({ call_id: registry.deps.ids.next(), agent_id: 'a', skill: 's', version: '1.0.0', ...change })
+const write = (entries: readonly LogEntry[]): Promise<void> => writeEntries(registry.sql, entries, installId)
+const intentOf = (of: NewCallRow, instance: string, spool = randomUUID()): LogEntry => ({
+  row: of,
+  intent: { kind: 'once', spool, instance },
+})
+
+/** What counting the rows themselves gives, to compare with what was counted on the way. */
+const recount = async (grain: 'hour' | 'day'): Promise<readonly object[]> =>
+  registry.sql`select date_trunc(${grain}, ts at time zone 'UTC') at time zone 'UTC' as bucket, skill, coalesce(version, '') as version, agent_id, coalesce(arm, '') as arm, outcome,
+      coalesce(error_code, '') as error_code, count(*)::int as calls, sum(attempts)::int as attempts, count(*) filter (where attempts > 1)::int as retried,
+      round(sum(total_ms)::numeric, 3)::text as total_ms, sum(output_bytes)::int as output_bytes
+    from calls where not dry_run group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7`
+const counted = async (table: 'call_hours' | 'call_days'): Promise<readonly object[]> =>
+  registry.sql`select bucket, skill, version, agent_id, arm, outcome, error_code, calls::int, attempts::int, retried::int, round(total_ms::numeric, 3)::text as total_ms, output_bytes::int
+    from ${registry.sql(table)} where calls <> 0 order by 1, 2, 3, 4, 5, 6, 7`
+
+const rows = fc.array(
+  fc.record({
+    skill: fc.constantFrom('s', 't'),
+    version: fc.constantFrom('1.0.0', '2.0.0', null),
+    agent_id: fc.constantFrom('a', 'b'),
+    outcome: fc.constantFrom('ok', 'timeout', 'denied'),
+    attempts: fc.nat(3),
+    total_ms: fc.double({ min: 0, max: 5000, noNaN: true }),
+    output_bytes: fc.nat(1000),
+    dry_run: fc.boolean(),
+    hoursAgo: fc.nat(30),
+  }),
+  { minLength: 1, maxLength: 40 },
+)
+
+describe('what is counted while rows are written', () => {
+  it('is what a recount of the rows gives, however often a batch is written again', async () => {
+    await fc.assert(
+      fc.asyncProperty(rows, fc.nat(2), async (made, again) => {
+        await registry.sql`truncate calls, call_payloads, call_hours, call_days`
+        const entries = made.map(({ hoursAgo, ...change }) => ({
+          row: row({ ...change, ts: new Date(Date.now() - hoursAgo * 3_600_000) }),
+        }))
+        await write(entries)
+        // A process that is killed between the commit and the note of it brings all of it again, and something new beside.
+        for (let times = 0; times < again; times += 1) await write([...entries, ...entries.slice(0, 3)])
+        expect(await counted('call_hours')).toEqual(await recount('hour'))
+        expect(await counted('call_days')).toEqual(await recount('day'))
+        const histograms = await registry.sql`select calls::int, histogram::text from call_hours`
+        for (const { calls, histogram } of histograms)
+          expect([...readHistogram(histogram).values()].reduce((sum, count) => sum + count, 0)).toBe(calls)
+      }),
+      { numRuns: 25 },
+    )
+  })
+  it('counts places of violations by day, items of an array as one place', async () => {
+    const violations = [
+      { path: '/orders/0/id', rule: 'type' },
+      { path: '/orders/7/id', rule: 'type' },
+      { path: '/limit', rule: 'maximum' },
+    ]
+    await write([
+      { row: row({ outcome: 'invalid_input', violations }) },
+      { row: row({ outcome: 'invalid_input', violations: violations.slice(2) }) },
+    ])
+    expect(await registry.sql`select path, rule, calls::int from violation_days order by path`).toEqual([
+      { path: '/limit', rule: 'maximum', calls: 2 },
+      { path: '/orders/*/id', rule: 'type', calls: 1 },
+    ])
+  })
+  it('counts the calls of a rollout by unit, and by arm alone where every call is a unit', async () => {
+    const of = (change: Partial<NewCallRow>): LogEntry => ({
+      row: row({ rollout_id: 'r', arm: 'candidate', unit_kind: 'agent', unit_hash: 'u1', total_ms: 3, ...change }),
+    })
+    await write([
+      of({}),
+      of({ outcome: 'timeout' }),
+      of({ unit_hash: 'u2' }),
+      of({ outcome: 'denied' }),
+      of({ unit_kind: 'call', unit_hash: 'x' }),
+      of({ unit_kind: 'call', unit_hash: 'y' }),
+    ])
+    expect(await registry.sql`select unit_kind, unit_hash, calls::int, failures::int, squared_ms from rollout_units order by 1, 2`).toEqual(
+      [
+        { unit_kind: 'agent', unit_hash: 'u1', calls: 2, failures: 1, squared_ms: 18 },
+        { unit_kind: 'agent', unit_hash: 'u2', calls: 1, failures: 0, squared_ms: 9 },
+        { unit_kind: 'call', unit_hash: '', calls: 2, failures: 0, squared_ms: 18 },
+      ],
+    )
+  })
+})
+
+describe('intents', () => {
+  const open = async (): Promise<readonly object[]> => registry.sql`select call_id from call_intents`
+  const look = (change: Partial<Standing>): Promise<number> =>
+    settleOnce(registry.sql, {
+      installId,
+      spool: randomUUID(),
+      instance: randomUUID(),
+      openCalls: [],
+      isCaughtUp: true,
+      steadyMs: 0,
+      ...change,
+    })
+  it('are there until the row is, in whatever order and however often they arrive', async () => {
+    const one = row()
+    const intent = intentOf(one, randomUUID())
+    const ended: LogEntry = { row: one, closesIntent: true }
+    await write([intent])
+    expect(await open()).toHaveLength(1)
+    await write([ended])
+    expect(await open()).toHaveLength(0)
+    await write([intent])
+    expect(await open()).toHaveLength(0)
+    const other = row()
+    await write([intentOf(other, randomUUID()), { row: other, closesIntent: true }])
+    expect(await open()).toHaveLength(0)
+  })
+  it('of a process that is gone become unknown, and a row that comes late takes the place of that', async () => {
+    const [gone, alive] = [randomUUID(), randomUUID()]
+    const lost = row({ skill: 'lost' })
+    const running = row({ skill: 'running' })
+    await write([intentOf(lost, gone), intentOf(running, alive)])
+    await registry.sql`update call_intents set noted_at = now() - interval '50 seconds'`
+    await registry.sql`insert into replicas (instance, name, started_at, last_seen_at, applied_revision) values (${gone}, 'gone', now(), now() - interval '46 seconds', 1), (${alive}, 'alive', now(), now(), 1)`
+    expect(await look({ steadyMs: 30_000 })).toBe(0)
+    expect(await look({ steadyMs: 60_000 })).toBe(1)
+    expect(await look({ steadyMs: 60_000 })).toBe(0)
+    expect(await registry.sql`select skill, outcome, error_code from calls`).toEqual([
+      { skill: 'lost', outcome: 'unknown', error_code: 'OUTCOME_UNKNOWN' },
+    ])
+    expect(await counted('call_hours')).toEqual(await recount('hour'))
+    await write([{ row: { ...lost, outcome: 'ok', total_ms: 12 }, closesIntent: true }])
+    await write([{ row: { ...lost, outcome: 'ok', total_ms: 12 }, closesIntent: true }])
+    expect(await registry.sql`select skill, outcome from calls`).toEqual([{ skill: 'lost', outcome: 'ok' }])
+    expect(await counted('call_hours')).toEqual(await recount('hour'))
+    expect(await open()).toHaveLength(1)
+  })
+  it('that an earlier process of this spool left become unknown at once, when all it left is drained', async () => {
+    const spool = randomUUID()
+    await write([intentOf(row(), randomUUID(), spool)])
+    expect(await look({ spool, isCaughtUp: false })).toBe(0)
+    expect(await look({ spool, isCaughtUp: true })).toBe(1)
+  })
+  it('of this process whose call ended without a row become unknown, those of running ones do not', async () => {
+    const instance = randomUUID()
+    const [ended, running] = [row(), row()]
+    await write([intentOf(ended, instance), intentOf(running, instance)])
+    expect(await look({ instance, openCalls: [running.call_id] })).toBe(0)
+    await registry.sql`update call_intents set noted_at = now() - interval '50 seconds'`
+    expect(await look({ instance, openCalls: [running.call_id] })).toBe(1)
+    expect(await registry.sql`select call_id from calls`).toEqual([{ call_id: ended.call_id }])
+  })
+})
