@@ -17,15 +17,24 @@ export function durationBucket(ms: number): number {
   return Math.min(histogramBuckets - 1, Math.ceil(Math.log(ms / firstEndMs) / logRatio - 1e-9))
 }
 
-/** A histogram as one decimal number, twelve digits for each bucket, the first bucket last: sums of such numbers are sums of histograms. */
+/**
+ * A histogram as one decimal number, twelve digits for each bucket, the first bucket last: sums of such numbers are sums of
+ * histograms. The empty buckets below the first full one are an exponent, so that the text stays short.
+ */
 export function writeHistogram(histogram: Histogram): string {
-  const highest = Math.max(0, ...histogram.keys())
+  const buckets = [...histogram.keys()].sort((a, b) => b - a)
+  const lowest = buckets.at(-1) ?? 0
   let text = ''
-  for (let bucket = highest; bucket >= 0; bucket -= 1) text += String(histogram.get(bucket) ?? 0).padStart(digits, '0')
-  return text
+  let above: number | undefined
+  for (const bucket of buckets) {
+    const count = String(histogram.get(bucket) ?? 0)
+    text += above === undefined ? count : '0'.repeat(digits * (above - bucket) - count.length) + count
+    above = bucket
+  }
+  return text === '' ? '0' : `${text}e${digits * lowest}`
 }
 
-/** Reads such a number. */
+/** Reads such a number, as the database writes it: with all its digits. */
 export function readHistogram(text: string): Histogram {
   const histogram = new Map<number, number>()
   for (let end = text.length, bucket = 0; end > 0; end -= digits, bucket += 1) {

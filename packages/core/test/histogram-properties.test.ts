@@ -16,6 +16,12 @@ const durations = fc.array(
   { minLength: 1, maxLength: 400 },
 )
 
+/** A number with an exponent as the database keeps it. */
+const whole = (text: string): bigint => {
+  const [digits = '', exponent = '0'] = text.split('e')
+  return BigInt(digits + '0'.repeat(Number(exponent)))
+}
+
 describe('the histogram of durations', () => {
   it(
     'gives percentiles within five percent of the exact ones, on skewed data',
@@ -33,7 +39,7 @@ describe('the histogram of durations', () => {
     'as a number, adds up as the histograms do',
     () => {
       check([durations, durations], (one, other) => {
-        const sum = BigInt(writeHistogram(histogramOf(one))) + BigInt(writeHistogram(histogramOf(other)))
+        const sum = whole(writeHistogram(histogramOf(one))) + whole(writeHistogram(histogramOf(other)))
         expect(new Map(readHistogram(String(sum)))).toEqual(histogramOf([...one, ...other]))
       })
     },
