@@ -29,6 +29,7 @@ export const DryRun = z.object({
 /** One row of the call log. */
 export const CallRow = z.object({
   call_id: z.string(),
+  state: z.enum(['done', 'running']).describe('running while a call that was told to the log has no end yet'),
   ts: z.string(),
   replica: z.string(),
   trace_id: z.string().nullable(),
@@ -51,7 +52,11 @@ export const CallRow = z.object({
   revision: z.number(),
   executor: z.string().nullable(),
   attempts: z.number(),
-  outcome: z.string(),
+  outcome: z.string().describe('how it ended; of a running call `unknown`, and nothing more'),
+  settled: z
+    .object({ happened: z.boolean(), by: z.string(), reason: z.string(), at: z.string() })
+    .nullable()
+    .describe('what was found out later about a call whose outcome was unknown'),
   error_code: z.string().nullable(),
   error_origin: z.string().nullable(),
   error_message: z.string().nullable(),
@@ -98,3 +103,48 @@ export const ListCallsQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(limits.pageItems).default(50),
 })
 export type ListCallsQuery = z.infer<typeof ListCallsQuery>
+
+/** The query of one call: how long to wait, in seconds, for one that is under way. */
+export const GetCallQuery = z.strictObject({ wait: z.coerce.number().int().min(0).max(30).optional() })
+
+/** The body that asks for the end of a call. */
+export const CancelBody = z.strictObject({ reason: z.string().trim().min(1).max(500).optional() })
+
+/** What asking for the end of a call answers. */
+export const Cancelled = z.object({ call_id: z.string(), cancel_requested: z.boolean() })
+export type Cancelled = z.infer<typeof Cancelled>
+
+/** The body that says what became of a call whose outcome is unknown. */
+export const SettleBody = z.strictObject({ happened: z.boolean(), reason: z.string().trim().min(8).max(1000) })
+export type SettleBody = z.infer<typeof SettleBody>
+
+/** The query of a whole result: a cursor for the next piece, or some items of an array, or some lines of a text, both from 0. */
+export const ResultQuery = z
+  .strictObject({
+    cursor: z.string().max(512).optional(),
+    items: z
+      .string()
+      .regex(/^\d{1,9}-\d{1,9}$/, 'write the first and the last item, such as 0-99')
+      .optional(),
+    lines: z
+      .string()
+      .regex(/^\d{1,9}-\d{1,9}$/, 'write the first and the last line, such as 0-99')
+      .optional(),
+  })
+  .refine((query) => Object.values(query).filter((value) => value !== undefined).length <= 1, 'give one of cursor, items and lines')
+export type ResultQuery = z.infer<typeof ResultQuery>
+
+/** A part of a whole result. Pieces by cursor, one after the other, are the result's exact text. */
+export const ResultPart = z.object({
+  call_id: z.string(),
+  total_bytes: z.number(),
+  text: z.string().nullable().describe('the next piece of the exact text'),
+  items: z.array(z.unknown()).nullable(),
+  lines: z.array(z.string()).nullable(),
+  next: z.string().nullable().describe('where the next part is; null after the last'),
+})
+export type ResultPart = z.infer<typeof ResultPart>
+
+/** The body that repeats a recorded call: a dry run unless told otherwise, with the range of then unless told another. */
+export const ReplayBody = z.strictObject({ dry_run: z.boolean().default(true), range: z.string().optional() })
+export type ReplayBody = z.infer<typeof ReplayBody>

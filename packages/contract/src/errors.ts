@@ -107,7 +107,26 @@ export const errorCatalogue = {
     next: 'fix_input',
     meaning: 'The candidate is a pre-release, which no range selects, so its canary would reach nobody.',
   },
+  CALL_IN_FLIGHT: {
+    status: 409,
+    origin: 'registry',
+    next: 'retry',
+    meaning: 'The call that has this Idempotency-Key is still under way; the same request later gets its answer.',
+  },
+  OUTCOME_UNKNOWN: {
+    status: 409,
+    origin: 'registry',
+    next: 'ask_human',
+    meaning: 'The call that had this Idempotency-Key may have had its effect, and nobody knows; it is never run again by itself.',
+  },
+  NOT_REPLAYABLE: {
+    status: 409,
+    origin: 'registry',
+    next: 'give_up',
+    meaning: 'What the call was given is not kept whole: it was cut, redacted, or is past its days.',
+  },
   VERSION_WITHDRAWN: { status: 410, origin: 'registry', next: 'reload', meaning: 'The version was blocked; nobody gets it.' },
+  EXPIRED: { status: 410, origin: 'registry', next: 'give_up', meaning: 'What was asked for was kept for a day, and is gone.' },
   REVISION_MISMATCH: {
     status: 412,
     origin: 'registry',
@@ -120,6 +139,12 @@ export const errorCatalogue = {
     origin: 'registry',
     next: 'fix_input',
     meaning: 'The body is of a media type this route does not take.',
+  },
+  IDEMPOTENCY_MISMATCH: {
+    status: 422,
+    origin: 'registry',
+    next: 'fix_input',
+    meaning: 'The Idempotency-Key was used for another request of this agent and skill.',
   },
   INVALID_MANIFEST: {
     status: 422,

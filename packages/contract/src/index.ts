@@ -23,7 +23,20 @@ export {
   Self,
 } from './access.ts'
 export { AuditEntry, AuditList, AuditVerified, ListAuditQuery } from './audit.ts'
-export { CallBody, CallList, CallRow, DryRun, ListCallsQuery } from './calls.ts'
+export {
+  CallBody,
+  CallList,
+  CallRow,
+  CancelBody,
+  Cancelled,
+  DryRun,
+  GetCallQuery,
+  ListCallsQuery,
+  ReplayBody,
+  ResultPart,
+  ResultQuery,
+  SettleBody,
+} from './calls.ts'
 export { endpoints } from './endpoints.ts'
 export type { Endpoint, EndpointAccess } from './endpoint.ts'
 export type { EndpointName } from './endpoints.ts'

@@ -100,6 +100,19 @@ export const settings = [
       'Requests a second of one agent at one replica, twice as many after a pause; people and machines that manage have four times that.',
   },
   {
+    name: 'REPERTOIRE_CONCURRENCY',
+    by: 'registry',
+    fallback: '256',
+    meaning:
+      'How many calls are under way at once at one replica; reading the catalogue finds a quarter more room, questions to the log half.',
+  },
+  {
+    name: 'REPERTOIRE_CONNECTION_CONCURRENCY',
+    by: 'registry',
+    fallback: '64',
+    meaning: 'How many calls one connection carries out at once at one replica, so that one that hangs leaves room for the others.',
+  },
+  {
     name: 'REPERTOIRE_MOUNTS',
     by: 'runner',
     fallback: 'workspace=<data dir>/workspace',

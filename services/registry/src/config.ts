@@ -21,6 +21,9 @@ export type Config = {
   readonly drainMs: number
   readonly staleLimitMs: number
   readonly agentRate: number
+  readonly concurrency: number
+  readonly connectionConcurrency: number
+  readonly runnerProcesses: number
   readonly oidcFile: string | undefined
   readonly mayRenewSecret: boolean
   readonly spoolMaxBytes: number
@@ -74,6 +77,12 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): 
       ]),
       drainMs: integer('REPERTOIRE_DRAIN_MS', get('REPERTOIRE_DRAIN_MS') ?? '6000', { min: 0, max: 600_000 }),
       staleLimitMs: integer('REPERTOIRE_STALE_LIMIT_MS', get('REPERTOIRE_STALE_LIMIT_MS') ?? '900000', { min: 60_000, max: 86_400_000 }),
+      concurrency: integer('REPERTOIRE_CONCURRENCY', get('REPERTOIRE_CONCURRENCY') ?? '256', { min: 1, max: 100_000 }),
+      connectionConcurrency: integer('REPERTOIRE_CONNECTION_CONCURRENCY', get('REPERTOIRE_CONNECTION_CONCURRENCY') ?? '64', {
+        min: 1,
+        max: 10_000,
+      }),
+      runnerProcesses: integer('REPERTOIRE_RUNNER_PROCESSES', get('REPERTOIRE_RUNNER_PROCESSES') ?? '8', { min: 1, max: 1000 }),
       oidcFile: get('REPERTOIRE_OIDC_FILE') === undefined ? undefined : path('REPERTOIRE_OIDC_FILE', ''),
       agentRate: integer('REPERTOIRE_AGENT_RATE', get('REPERTOIRE_AGENT_RATE') ?? '50', { min: 1, max: 1_000_000 }),
       mayRenewSecret: choice('REPERTOIRE_NEW_SECRET', get('REPERTOIRE_NEW_SECRET') ?? '0', ['0', '1']) === '1',

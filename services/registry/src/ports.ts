@@ -1,4 +1,4 @@
-import type { CallRow, Detail, Effects, ExecutorSpec, Finding, Manifest, Role } from '@repertoire/contract'
+import type { CallRow, Detail, Effects, ExecutorSpec, Finding, Role } from '@repertoire/contract'
 import type {
   ConnectionRecord,
   CredentialRef,
@@ -19,6 +19,7 @@ import type {
   AuditVerdict,
   CallCount,
   CallQuery,
+  Completion,
   DeclaredRanges,
   GrantRow,
   IntentKind,
@@ -32,6 +33,7 @@ import type {
   Propagation,
   RequirementDeclared,
   RolloutQuery,
+  Settlement,
   ShownEvent,
   StoredRollout,
   VersionState,
@@ -48,8 +50,13 @@ export type Deps = {
   readonly keyUses: KeyUses
   readonly store: Store
   readonly calls: CallLog
+  readonly claims: Claims
+  readonly results: Results
+  readonly leases: Leases
+  readonly asyncCalls: AsyncCalls
   readonly shown: ShownLog
   readonly executors: Executors
+  readonly retryBudget: (skill: string) => RetryBudget
   readonly clock: Clock
   readonly ids: Ids
   readonly proveSchemas: (schemas: SchemasToProve) => Promise<readonly Finding[]>
@@ -181,7 +188,10 @@ export type CallLog = {
   /** Tells of a call before it runs, as durably: it gets its row whatever happens to this process. */
   readonly intend: (row: NewCallRow, kind: IntentKind) => Promise<void>
   readonly find: (query: CallQuery) => Promise<readonly CallRow[]>
-  readonly get: (callId: string) => Promise<CallRow | undefined>
+  /** One call, also one that is under way; waits for its end as long as it is told to. */
+  readonly get: (callId: string, waitMs?: number) => Promise<CallRow | undefined>
+  /** Notes what was found out about a call whose outcome is unknown; false when there is none. */
+  readonly settle: (callId: string, settlement: Settlement) => Promise<boolean>
   /** How often each agent called a skill since a time, by range and version, the most frequent first. */
   readonly countBy: (skill: string, since: Date) => Promise<readonly CallCount[]>
   /** The last call an agent made of a skill, not after a time. */
@@ -208,6 +218,10 @@ export type Execution = {
   readonly timeoutMs: number
   readonly maxResultBytes: number
   readonly traceparent: string | null
+  /** Aborted when nobody wants the call any more: what runs is ended, not left behind. Null where that cannot happen. */
+  readonly signal: AbortSignal | null
+  /** Hears how long the attempt waited for its turn, in milliseconds. */
+  readonly onQueued: (ms: number) => void
 }
 
 /** How an attempt ended. `json` is what came back, byte for byte. */
@@ -228,42 +242,94 @@ export type ExecutorResult =
       readonly reason: string
       readonly message: string
       readonly details: readonly Detail[]
+      /** Whether the same may go well a moment later: the upstream said so by its status. */
+      readonly isTransient?: boolean
     }
 
-/** Idempotency keys: who runs, who waits, who gets the first answer. */
+/** How much a skill may still be tried again. */
+export type RetryBudget = {
+  /** Notes a call, which earns a part of a retry. */
+  readonly earn: () => void
+  /** Takes a retry; false when there is none. */
+  readonly spend: () => boolean
+}
+
+/** Idempotency keys: who runs, who waits, who gets the first answer. Needs the database; refuses with UNAVAILABLE without it. */
 export type Claims = {
-  readonly claim: (claim: {
-    readonly agentId: string
-    readonly skill: string
-    readonly keyHash: string
-    readonly requestHash: string
-    readonly effects: Effects
-    readonly leaseMs: number
-  }) => Promise<ClaimVerdict>
-  readonly complete: (claim: {
-    readonly agentId: string
-    readonly skill: string
-    readonly keyHash: string
-    readonly answer: Uint8Array
-    readonly row: NewCallRow
-  }) => Promise<void>
+  /** What a key is known for; undefined when it is new. */
+  readonly look: (key: ClaimKey) => Promise<KnownClaim | undefined>
+  /** Takes a key for a call, unless somebody else has it. */
+  readonly claim: (claim: NewClaim) => Promise<KnownClaim | 'mine'>
+  /** Gives a key back whose call has done nothing, so that the same key may try again. */
+  readonly release: (key: ClaimKey, callId: string) => Promise<void>
 }
 
-/** What a key turns out to be. */
-export type ClaimVerdict =
-  | { readonly kind: 'mine' }
-  | { readonly kind: 'answered'; readonly answer: Uint8Array; readonly version: string }
-  | { readonly kind: 'in_flight' }
-  | { readonly kind: 'other_request' }
-  | { readonly kind: 'unknown' }
+/** Whose key, for which skill. */
+export type ClaimKey = { readonly agentId: string; readonly skillKey: string; readonly keyHash: string }
 
-/** Whole results that must come back later, sealed. */
+/** A key about to be taken, and for how long until somebody else may ask what became of it. */
+export type NewClaim = ClaimKey & {
+  readonly requestHash: string
+  readonly callId: string
+  readonly effects: Effects
+  readonly version: string
+  readonly leaseMs: number
+}
+
+/** What became of the call that took a key. */
+export type KnownClaim = {
+  readonly kind: 'answered' | 'in_flight' | 'unknown' | 'abandoned'
+  readonly callId: string
+  readonly requestHash: string
+  readonly version: string
+  /** The first answer, sealed; null when there is none. */
+  readonly answer: Uint8Array | null
+  /** Whether it was found out later that it had happened. */
+  readonly hasHappened: boolean
+}
+
+/** Whole results that must come back later: sealed, in pieces, for a day. */
 export type Results = {
-  readonly keep: (result: { readonly callId: string; readonly bytes: Uint8Array; readonly manifest: Manifest }) => Promise<boolean>
-  readonly read: (callId: string, offset: number, maxBytes: number) => Promise<Uint8Array | undefined>
+  readonly keep: (result: {
+    readonly callId: string
+    readonly agentId: string
+    readonly pieces: readonly Uint8Array[]
+    readonly totalBytes: number
+  }) => Promise<void>
+  /** One piece of a result of an agent, and how large the whole is. */
+  readonly piece: (
+    agentId: string,
+    callId: string,
+    number: number,
+  ) => Promise<{ readonly bytes: Uint8Array; readonly totalBytes: number; readonly pieces: number } | undefined>
 }
 
-/** Places of skills with a limit on calls at once, across replicas. */
+/** A place of a skill that is carried out only so often at once, over all replicas. */
+export type Lease = {
+  readonly release: () => Promise<void>
+  /** Aborted when the place could not be kept: somebody else may have it soon. */
+  readonly lost: AbortSignal
+}
+
+/** Places of skills with a limit on calls at once. */
 export type Leases = {
-  readonly acquire: (skill: string, slots: number, deadline: Date) => Promise<{ readonly release: () => Promise<void> } | undefined>
+  /** Undefined when there was none before the time was over. A call below one that holds a place of the same skill gets none at once. */
+  readonly acquire: (wanted: {
+    readonly skillKey: string
+    readonly slots: number
+    readonly callId: string
+    readonly parentCallId: string | null
+    readonly waitMs: number
+  }) => Promise<Lease | undefined>
+}
+
+/** Calls that nobody waits for. */
+export type AsyncCalls = {
+  /** Tells every replica of a call before it is answered with 202. */
+  readonly announce: (row: NewCallRow, completes?: Completion) => Promise<void>
+  /** Asks whoever carries a call out to end it; false when it is not under way. */
+  readonly cancel: (callId: string) => Promise<boolean>
+  /** Says that a call runs here, and hears when it is to end. */
+  readonly run: (callId: string, work: (signal: AbortSignal) => Promise<unknown>) => void
+  readonly running: () => number
 }

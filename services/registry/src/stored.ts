@@ -97,7 +97,7 @@ export type ShownEvent = {
 }
 
 /** A row about to be logged; payloads are the exact bytes. */
-export type NewCallRow = Omit<CallRow, 'input' | 'output' | 'ts' | 'payload_withheld'> & {
+export type NewCallRow = Omit<CallRow, 'input' | 'output' | 'ts' | 'payload_withheld' | 'state' | 'settled'> & {
   readonly ts: Date
   readonly input: Uint8Array | null
   readonly output: Uint8Array | null
@@ -125,6 +125,9 @@ export type LogEntry = {
   readonly closesIntent?: boolean
   readonly completes?: Completion
 }
+
+/** What was found out later about a call of which nobody knew how it ended. */
+export type Settlement = NonNullable<CallRow['settled']>
 
 /** A window of the log, filters, and where to go on. */
 export type CallQuery = Omit<ListCallsQuery, 'from' | 'to' | 'cursor'> & {

@@ -2,6 +2,8 @@ import type { Asking, Caller, UnitKind } from '@repertoire/core'
 
 /** What every request of an agent says of itself in its headers, read once at the door. */
 export type Visit = {
+  /** What finds this request in the application log. */
+  readonly requestId: string
   readonly caller: Caller
   readonly instance: string
   readonly session: string | null

@@ -44,6 +44,8 @@ const execution = (executor: { path: string; method: 'GET' | 'POST' }, change: P
   timeoutMs: 2000,
   maxResultBytes: 1_000_000,
   traceparent: '00-1-2-01',
+  signal: null,
+  onQueued: () => undefined,
   ...change,
 })
 const answer = (status: number, body: string, headers: Record<string, string> = {}): void =>
@@ -185,6 +187,8 @@ describe('the code executor', () => {
         timeoutMs,
         maxResultBytes: 1000,
         traceparent: null,
+        signal: null,
+        onQueued: () => undefined,
       })
     expect([brief(await run(1)), brief(await run(2)), sent]).toEqual(['{"n":1}', '{"n":2}', 1])
     expect(brief(await run(-1, 300))).toBe('TIMEOUT timeout')

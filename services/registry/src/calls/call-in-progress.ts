@@ -4,6 +4,7 @@ import type { Deps } from '../ports.ts'
 import type { NewCallRow } from '../stored.ts'
 import type { Visit } from '../visit.ts'
 import type { CallEnd, CallInput, CallMeta, Leaving } from './call.ts'
+import type { Keyed } from './idempotency.ts'
 
 /** A call between its admission and its row: what is known of it so far. */
 export type CallInProgress = {
@@ -12,6 +13,22 @@ export type CallInProgress = {
   /** The catalogue the whole call is decided by. */
   readonly snapshot: Snapshot
   readonly traceparent: string | null
+  readonly parentCallId: string | null
+  readonly requestId: string
+  /** How long the call may take in all, in milliseconds: the least of what its caller and its skill allow. */
+  readonly timeoutMs: () => number
+  /** What is left of that; at least 1. */
+  readonly leftMs: () => number
+  readonly queued: (ms: number) => void
+  /** Notes the key this call has taken. */
+  readonly claims: (keyed: Keyed) => void
+  /** The key whose answer is still owed. */
+  readonly claimed: () => Keyed | undefined
+  readonly answeredItsKey: () => void
+  readonly intended: () => void
+  readonly hasIntent: () => boolean
+  /** Notes who ended it while it ran. */
+  readonly cancelled: () => void
   readonly resolvedTo: (admission: Admission) => void
   readonly warn: (warning: Warning) => void
   readonly measured: (part: Partial<Pick<NewCallRow, 'executor' | 'executor_ms' | 'attempts' | 'violations'>>) => void
@@ -30,8 +47,12 @@ export type CallInProgress = {
   readonly happensOnce: () => boolean
 }
 
+// The longest any skill may declare.
+const longestMs = 300_000
+
 /** Opens a call: its id, its clock, and an empty record of it. */
-export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): CallInProgress {
+export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInProgress {
+  const { name, body } = input
   const id = deps.ids.next()
   const startedAt = deps.clock.now()
   const started = performance.now()
@@ -39,26 +60,49 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
   const warnings: Warning[] = []
   let admission: Admission | undefined
   let measured: Partial<NewCallRow> = {}
-  let input: Uint8Array | null = null
+  let given: Uint8Array | null = null
   let isCarriedOut = false
+  let isCancelled = false
+  let hasIntent = false
+  let queuedMs = input.queuedMs
+  let keyed: Keyed | undefined
+  let isKeyAnswered = false
   const elapsedMs = (): number => Math.round((performance.now() - started) * 1000) / 1000
+  const timeoutMs = (): number =>
+    Math.min(
+      body.timeout_ms ?? Number.POSITIVE_INFINITY,
+      input.timeoutMs ?? Number.POSITIVE_INFINITY,
+      admission?.resolved.version.manifest.timeout_ms ?? longestMs,
+    )
   return {
     id,
     startedAt,
     snapshot,
     traceparent: visit.traceparent,
+    parentCallId: body.parent_call_id ?? null,
+    requestId: visit.requestId,
     elapsedMs,
-    inputBytes: () => input?.byteLength ?? 0,
+    timeoutMs,
+    leftMs: () => Math.max(1, timeoutMs() - elapsedMs()),
+    queued: (ms) => void (queuedMs += ms),
+    claims: (taken) => void (keyed = taken),
+    claimed: () => (isKeyAnswered ? undefined : keyed),
+    answeredItsKey: () => void (isKeyAnswered = true),
+    intended: () => void (hasIntent = true),
+    hasIntent: () => hasIntent,
+    cancelled: () => void (isCancelled = true),
+    inputBytes: () => given?.byteLength ?? 0,
     starts: () => void (isCarriedOut = true),
     hasStarted: () => isCarriedOut,
-    happensOnce: () => admission?.resolved.version.manifest.effects === 'once',
+    happensOnce: () =>
+      admission !== undefined && admission.resolved.version.manifest.effects === 'once' && admission.resolved.version.kind !== 'playbook',
     resolvedTo: (found) => {
       admission = found
       warnings.push(...found.resolved.warnings)
     },
     warn: (warning) => void warnings.push(warning),
     measured: (part) => void (measured = { ...measured, ...part }),
-    tookArguments: (args) => void (input = Buffer.from(JSON.stringify(args))),
+    tookArguments: (args) => void (given = Buffer.from(JSON.stringify(args))),
     meta: (outcome) => ({
       call_id: id,
       skill: admission?.skill.name ?? name,
@@ -70,7 +114,7 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
       ...(admission?.resolved.version.status === 'deprecated' ? { leaving: leavingOf(admission) } : {}),
     }),
     endingOf: (refusal) => ({
-      outcome: outcomeOf(refusal),
+      outcome: isCancelled ? 'cancelled' : outcomeOf(refusal),
       error: { code: refusal.code, origin: errorCatalogue[refusal.code].origin, message: refusal.message },
       output: null,
       effect: refusal.effect,
@@ -100,13 +144,13 @@ export function beginCall(deps: Deps, visit: Visit, { name, body }: CallInput): 
       executor: measured.executor ?? null,
       attempts: measured.attempts ?? 0,
       violations: measured.violations ?? [],
-      queue_ms: null,
+      queue_ms: Math.round(queuedMs * 1000) / 1000,
       executor_ms: measured.executor_ms ?? null,
-      input_bytes: input?.byteLength ?? 0,
-      input,
+      input_bytes: given?.byteLength ?? 0,
+      input: given,
       intent: body.intent ?? null,
-      idempotency_key_hash: null,
-      replay_of: null,
+      idempotency_key_hash: keyed?.keyHash ?? null,
+      replay_of: input.replayOf,
       dry_run: body.dry_run,
       authz_rule: admission?.authorization.permit.ruleId ?? null,
       labels: body.labels ?? {},
@@ -132,6 +176,8 @@ function outcomeOf(refusal: Refusal): Outcome {
     case 'VERSION_WITHDRAWN':
     case 'VERSION_CHANGED':
       return 'not_resolved'
+    case 'OUTCOME_UNKNOWN':
+      return 'unknown'
     case 'TIMEOUT':
       return 'timeout'
     case 'BUSY':

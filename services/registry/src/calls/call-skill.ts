@@ -1,97 +1,36 @@
-import { limits } from '@repertoire/contract'
 import { admit, authorize, contextOf, denied, honourExpected, isHighRisk, isUnconfirmed, Refusal, type Admission } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { askingOf, type Visit } from '../visit.ts'
 import { beginCall, type CallInProgress } from './call-in-progress.ts'
 import type { CallAnswer, CallInput } from './call.ts'
-import { checkOutput } from './check-output.ts'
-import { cutResult } from './cut-result.ts'
-import { executeOnce } from './execute-once.ts'
-import { readResult } from './read-result.ts'
-import { recordCall } from './record-call.ts'
-import { withholdAnswer } from './withhold-answer.ts'
+import { carryOut } from './carry-out.ts'
 import { checkArguments } from './check-arguments.ts'
+import { claimKey } from './claim-key.ts'
+import { endRefused } from './end-refused.ts'
+import { readKey } from './idempotency.ts'
+import { recordCall } from './record-call.ts'
+import { startAsync } from './start-async.ts'
+import { tellFirstAnswer } from './tell-first-answer.ts'
 
-/** Calls a skill: the whole story, from resolution to the durable row. */
+/** Calls a skill: the whole story, from the key over resolution to the durable row. */
 export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Promise<CallAnswer> {
   const call = beginCall(deps, visit, input)
   try {
+    const keyed = readKey(deps, visit, input)
+    const first = keyed === undefined ? 'new' : await tellFirstAnswer(deps, visit, keyed)
+    if (typeof first === 'object') return first
     const admission = resolveCall(visit, input, call)
     if (!admission.authorization.mayCall) throw denied(admission.skill, admission.authorization, visit.caller)
     refuseRiskWhenUnconfirmed(visit, admission)
     const args = checkArguments(call, admission.resolved.version, input)
     if (input.body.dry_run) return await finishDryRun(deps, call, { admission, args })
-    refuseKeyedOnce(call, admission, input.idempotencyKey)
-    if (deps.calls.isDown())
-      throw new Refusal('LOG_UNAVAILABLE', 'The call log cannot take a row right now, so nothing was carried out.', {
-        headers: { 'Retry-After': '2' },
-      })
-    call.starts()
-    const executed = await executeOnce(deps, call, { admission, args, body: input.body })
-    withholdAnswer(deps, visit, admission)
-    if (executed.kind === 'skill_error') {
-      await recordCall(deps, call, {
-        outcome: 'skill_error',
-        error: { code: executed.error.code, origin: 'skill', message: executed.error.message },
-        output: null,
-        effect: executed.error.effect,
-      })
-      return { ...executed, meta: call.meta('skill_error') }
-    }
-    const result = readResult(admission.resolved.version, executed.json)
-    checkOutput(call, admission.resolved.version, result)
-    const maxBytes = input.body.max_result_bytes ?? admission.resolved.version.manifest.max_result_bytes ?? limits.resultBytes
-    const cut = cutResult(result.json, maxBytes)
-    if (cut.truncated !== undefined)
-      call.warn({
-        code: 'result_cut',
-        message: `The result has ${result.json.byteLength} bytes, more than the ${maxBytes} that were allowed; only a preview is shown.`,
-      })
-    await recordCall(deps, call, {
-      outcome: 'ok',
-      error: null,
-      output: result.json,
-      effect: admission.resolved.version.manifest.effects === 'read' ? 'none' : 'done',
-    })
-    return {
-      kind: 'data',
-      json: cut.json,
-      meta: { ...call.meta('ok'), ...(cut.truncated === undefined ? {} : { truncated: cut.truncated }) },
-    }
+    const other = keyed === undefined ? undefined : await claimKey(deps, call, { keyed, isAway: first === 'away', admission })
+    if (other !== undefined) return other
+    const admitted = { admission, args, input, signal: null }
+    return await (input.isAsync ? startAsync(deps, visit, call, admitted) : carryOut(deps, visit, call, admitted))
   } catch (error) {
-    const refusal = adviseAgainstRepeating(call, error instanceof Refusal ? error : asBug(call, error))
-    if (error instanceof Refusal && error.code === 'LOG_UNAVAILABLE') return { kind: 'refused', refusal, meta: call.meta('registry_error') }
-    const unlogged = await recordCall(deps, call, call.endingOf(refusal)).then(
-      () => undefined,
-      (failure: unknown) => failure,
-    )
-    if (unlogged !== undefined && !(unlogged instanceof Refusal)) throw unlogged
-    if (unlogged !== undefined)
-      return { kind: 'refused', refusal: adviseAgainstRepeating(call, unlogged), meta: call.meta('registry_error') }
-    return { kind: 'refused', refusal, meta: call.meta(call.endingOf(refusal).outcome) }
+    return endRefused(deps, call, error)
   }
-}
-
-// A fault of ours after the skill has begun must not read as if nothing had happened.
-function asBug(call: CallInProgress, cause: unknown): Refusal {
-  const refusal = new Refusal('INTERNAL', 'Something went wrong in the registry.', { effect: call.hasStarted() ? 'possible' : 'none' })
-  refusal.cause = cause
-  return refusal
-}
-
-// "Try again" is bad advice for what happens once and may have happened.
-function adviseAgainstRepeating(call: CallInProgress, refusal: Refusal): Refusal {
-  if (refusal.effect === 'none' || refusal.next !== 'retry' || !call.happensOnce()) return refusal
-  const { hint, details, effect, headers } = refusal
-  const advised = new Refusal(refusal.code, refusal.message, {
-    hint: hint ?? 'it may have had its effect: look before you call again',
-    details,
-    effect,
-    headers,
-    next: 'ask_human',
-  })
-  advised.cause = refusal.cause
-  return advised
 }
 
 function resolveCall(visit: Visit, input: CallInput, call: CallInProgress): Admission {
@@ -126,17 +65,6 @@ function refuseRiskWhenUnconfirmed(visit: Visit, { skill, resolved }: Admission)
       headers: { 'Retry-After': '5' },
     },
   )
-}
-
-// Until claims exist, a key that promises "once" cannot be honoured, and promising it silently would be worse than a refusal.
-function refuseKeyedOnce(call: CallInProgress, admission: Admission, key: string | null): void {
-  if (key === null) return
-  if (admission.resolved.version.manifest.effects === 'once' && admission.resolved.version.kind !== 'playbook') {
-    throw new Refusal('UNAVAILABLE', 'This registry cannot deduplicate calls of a skill with effects: once yet.', {
-      hint: 'call without Idempotency-Key, or check for the effect before you call again',
-    })
-  }
-  call.warn({ code: 'not_deduplicated', message: 'The Idempotency-Key was not used; the same key again runs the skill again.' })
 }
 
 async function finishDryRun(

@@ -1,19 +1,19 @@
-/** A result that fits, or a preview of one that does not. */
-export type CutResult = { readonly json: Uint8Array; readonly truncated: Truncated | undefined }
+/** A preview of a result that does not fit. */
+export type CutResult = { readonly json: Uint8Array; readonly truncated: Truncated }
 
 /** What is said of a result that was cut: sizes in bytes, its beginning and end, and the length and first items of an array. */
 export type Truncated = {
   readonly bytes: number
   readonly shown: number
   readonly preview: { readonly head: string; readonly tail: string; readonly length?: number; readonly items?: readonly unknown[] }
-  readonly next: null
+  /** Where the whole is to be read, piece by piece; null when it could not be kept. */
+  readonly next: string | null
 }
 
 const nothing = Buffer.from('null')
 
-/** Passes a result on as it is, or cuts it where that is plain to see: data becomes null, and a preview says what was there. */
-export function cutResult(json: Uint8Array, maxBytes: number): CutResult {
-  if (json.byteLength <= maxBytes) return { json, truncated: undefined }
+/** Cuts a result where that is plain to see: data becomes null, and a preview says what was there. */
+export function cutResult(json: Uint8Array, maxBytes: number, next: string | null): CutResult {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   const part = Math.floor(maxBytes / 4)
   const head = decodePart(bytes.subarray(0, part))
@@ -22,7 +22,7 @@ export function cutResult(json: Uint8Array, maxBytes: number): CutResult {
   const list = Array.isArray(value) ? { length: value.length, items: firstItems(value, part) } : {}
   return {
     json: nothing,
-    truncated: { bytes: bytes.length, shown: head.length + tail.length, preview: { head, tail, ...list }, next: null },
+    truncated: { bytes: bytes.length, shown: head.length + tail.length, preview: { head, tail, ...list }, next },
   }
 }
 

@@ -2,37 +2,53 @@ import type { ErrorEffect } from '@repertoire/contract'
 import { Refusal } from '@repertoire/core'
 import { createHmac } from 'node:crypto'
 import type { Deps } from '../ports.ts'
+import type { Completion, IntentKind, NewCallRow } from '../stored.ts'
 import type { CallEnd } from './call.ts'
 import type { CallInProgress } from './call-in-progress.ts'
 
 const maxPayloadBytes = 64 * 1024
 
 /** Writes the call's one row and answers once it is durable. */
-export async function recordCall(deps: Deps, call: CallInProgress, end: CallEnd): Promise<void> {
-  const row = call.row()
-  const input = keep(row.input)
-  const output = keep(end.output)
-  const appended = deps.calls.append({
-    row: {
-      ...row,
-      outcome: end.outcome,
-      error_code: end.error?.code.slice(0, 64) ?? null,
-      error_origin: end.error?.origin ?? null,
-      error_message: end.error?.message ?? null,
-      input: input.bytes,
-      output: output.bytes,
-      output_bytes: end.output?.byteLength ?? 0,
-      truncated: input.cut || output.cut,
-      total_ms: call.elapsedMs(),
-      // Keyed, so that equal inputs can be found without their digest giving short ones away.
-      input_sha256: row.input === null ? null : createHmac('sha256', deps.settings.installSecret).update(row.input).digest('hex'),
-    },
-  })
-  await appended.catch((error: unknown) => {
+export async function recordCall(deps: Deps, call: CallInProgress, end: CallEnd, completes?: Completion): Promise<void> {
+  const entry = {
+    row: rowOf(deps, call, end),
+    ...(call.hasIntent() ? { closesIntent: true } : {}),
+    ...(completes === undefined ? {} : { completes }),
+  }
+  await deps.calls.append(entry).catch((error: unknown) => {
     throw error instanceof Refusal
       ? new Refusal(error.code, error.message, { effect: end.effect, headers: error.headers, hint: hintFor(end.effect) })
       : error
   })
+}
+
+const underWay: CallEnd = { outcome: 'unknown', error: null, output: null, effect: 'possible' }
+
+/** Tells the log of a call before it runs, as durably as of its end: what may have its effect has its row. */
+export async function intendCall(deps: Deps, call: CallInProgress, kind: IntentKind): Promise<void> {
+  await deps.calls.intend(rowOf(deps, call, underWay), kind)
+  call.intended()
+}
+
+/** The row of a call, as far as it is known. */
+export function rowOf(deps: Deps, call: CallInProgress, end: CallEnd): NewCallRow {
+  const row = call.row()
+  const input = keep(row.input)
+  const output = keep(end.output)
+  return {
+    ...row,
+    outcome: end.outcome,
+    error_code: end.error?.code.slice(0, 64) ?? null,
+    error_origin: end.error?.origin ?? null,
+    error_message: end.error?.message ?? null,
+    input: input.bytes,
+    output: output.bytes,
+    output_bytes: end.output?.byteLength ?? 0,
+    truncated: input.cut || output.cut,
+    total_ms: call.elapsedMs(),
+    // Keyed, so that equal inputs can be found without their digest giving short ones away.
+    input_sha256: row.input === null ? null : createHmac('sha256', deps.settings.installSecret).update(row.input).digest('hex'),
+  }
 }
 
 function hintFor(effect: ErrorEffect): string {

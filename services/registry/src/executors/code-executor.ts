@@ -16,6 +16,14 @@ export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of'])
         await sendCode(runner, execution, filesOf)
         return toExecutorResult(await run(runner, execution, Math.max(1, deadline - performance.now())), execution)
       } catch (error) {
+        if (execution.signal?.aborted === true)
+          return {
+            kind: 'failed',
+            code: 'EXECUTOR_FAILED',
+            reason: 'cancelled',
+            message: 'The call was ended before its answer came.',
+            details: [],
+          }
         if (error instanceof Error && error.name === 'TimeoutError')
           return { kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'The deadline passed.', details: [] }
         if (isConnectFailure(error))
@@ -44,6 +52,7 @@ const graceMs = 2000
 
 async function run(runner: Pool, execution: Execution, timeoutMs: number): Promise<RunResult> {
   const { version } = execution
+  const late = AbortSignal.timeout(Math.ceil(timeoutMs) + graceMs)
   const response = await runner.request({
     path: '/runs',
     method: 'POST',
@@ -59,7 +68,8 @@ async function run(runner: Pool, execution: Execution, timeoutMs: number): Promi
       call_id: execution.callId,
       traceparent: execution.traceparent,
     }),
-    signal: AbortSignal.timeout(Math.ceil(timeoutMs) + graceMs),
+    // The runner ends a skill whose request is gone.
+    signal: execution.signal === null ? late : AbortSignal.any([late, execution.signal]),
     headersTimeout: 0,
     bodyTimeout: 0,
   })

@@ -44,7 +44,8 @@ async function executeHttp(execution: Execution, { environment, poolFor }: World
       details: [{ path: `/${name}`, rule: 'path_argument' }],
     }
   }
-  const signal = AbortSignal.timeout(execution.timeoutMs)
+  const deadline = AbortSignal.timeout(Math.ceil(execution.timeoutMs))
+  const signal = execution.signal === null ? deadline : AbortSignal.any([deadline, execution.signal])
   try {
     const response = await poolFor(request.origin).request({
       path: request.path,
@@ -69,7 +70,8 @@ async function executeHttp(execution: Execution, { environment, poolFor }: World
       )
     return readAnswer(response.statusCode, body, execution.version.manifest.name)
   } catch (error) {
-    if (signal.aborted || isTimeout(error)) return fail('TIMEOUT', 'deadline', 'The deadline passed.')
+    if (execution.signal?.aborted === true) return fail('EXECUTOR_FAILED', 'cancelled', 'The call was ended before its answer came.')
+    if (deadline.aborted || isTimeout(error)) return fail('TIMEOUT', 'deadline', 'The deadline passed.')
     // Once the request may have left, what it did is unknown; only a connection that never came about did nothing.
     return isConnectFailure(error)
       ? fail('EXECUTOR_UNREACHABLE', 'network', `The connection ${connection.name} could not be reached.`)

@@ -15,6 +15,7 @@ export function readAnswer(status: number, body: Buffer, skill: string): Executo
       reason: 'upstream_status',
       message: `What carries ${skill} out answered with status ${status}.`,
       details: [{ expected: '2xx', got: String(status), message: clip(body) }],
+      isTransient: status === 429 || status >= 500,
     }
   }
   if (value === undefined) {

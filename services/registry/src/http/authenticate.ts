@@ -75,6 +75,7 @@ function visitOf(c: Ask, deps: HttpDeps, { caller, keyHash, callerNow }: Identit
   const declared = snapshot.requirements.get(caller.id)?.get(instance)
   const asked = requiresOf(c.req.header('repertoire-requires'))
   return {
+    requestId: c.get('requestId'),
     caller,
     instance,
     session: short(c, 'repertoire-session'),

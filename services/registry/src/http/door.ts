@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { Deps } from '../ports.ts'
+import type { Slots } from '../slots.ts'
 import type { Visit } from '../visit.ts'
 import type { TokenVerifier } from './token-verifier.ts'
 
@@ -15,6 +16,8 @@ export type Ask = Context<DoorEnv>
 /** What the HTTP surface needs beside the verbs' deps. */
 export type HttpDeps = Deps & {
   readonly health: Health
+  /** The places of requests that are under way. */
+  readonly admission: Slots
   /** There when an issuer of tokens is configured. */
   readonly verifyToken?: TokenVerifier | undefined
   readonly onBug: (error: unknown, requestId: string) => void

@@ -91,9 +91,13 @@ const agentHeaders: Readonly<Record<string, string>> = {
 
 function headerParameters(endpoint: Endpoint): object[] {
   if (endpoint.access !== 'agent') return []
-  const own =
+  const own: Record<string, string> =
     endpoint.path.endsWith('/calls') && endpoint.method === 'POST'
-      ? { 'Idempotency-Key': 'Not used yet: a warning says so, and skills with effects once refuse it.' }
+      ? {
+          'Idempotency-Key': 'The same key and request again get the first answer, byte for byte, for a day.',
+          'Repertoire-Timeout-Ms': "The caller's own deadline, in milliseconds.",
+          Prefer: '`respond-async` answers with 202 and a call id.',
+        }
       : {}
   return Object.entries({ ...agentHeaders, ...own }).map(([name, description]) => ({
     name,

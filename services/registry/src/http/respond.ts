@@ -1,11 +1,11 @@
-import { errorCatalogue, type EnvelopeError, type ErrorEffect, type Warning } from '@repertoire/contract'
+import { errorCatalogue, type Warning } from '@repertoire/contract'
 import { Refusal } from '@repertoire/core'
 import type { CallAnswer } from '../calls/call.ts'
+import { errorOf, writeAnswer } from '../calls/write-answer.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import type { Ask, HttpDeps } from './door.ts'
 
 const json = { 'content-type': 'application/json; charset=utf-8' }
-const prefix = Buffer.from('{"ok":true,"data":')
 
 /** What an answer says of itself beside its data. */
 export type Said = {
@@ -26,20 +26,19 @@ export function respond(c: Ask, data: unknown, said: Said = {}): Response {
 
 /** Answers a call: its data byte for byte, its skill's own error as a result, or a refusal with the status of its code. */
 export function respondCall(c: Ask, answer: CallAnswer): Response {
-  const { leaving, ...about } = answer.meta
-  const meta = { request_id: c.get('requestId'), ...about, ...staleness(c.get('deps')) }
-  const headers = headersOf(c, leaving === undefined ? {} : deprecationHeaders(leaving))
-  if (answer.kind === 'data') {
-    const suffix = Buffer.from(`,"error":null,"meta":${JSON.stringify(meta)}}`)
-    return new Response(Buffer.concat([prefix, answer.json, suffix]), { headers })
+  if (answer.kind === 'written') {
+    if (answer.cause !== undefined) c.get('deps').onBug(answer.cause, c.get('requestId'))
+    return new Response(answer.body, { status: answer.status, headers: headersOf(c, answer.headers) })
   }
-  if (answer.kind === 'refused') {
-    const { refusal } = answer
-    return refuse(c, refusal.code === 'INTERNAL' ? reportBug(c, refusal.cause, refusal.effect) : refusal, meta)
+  const { leaving } = answer.meta
+  if (answer.kind === 'refused' && answer.refusal.cause !== undefined && answer.refusal.code === 'INTERNAL')
+    c.get('deps').onBug(answer.refusal.cause, c.get('requestId'))
+  const { status, body } = writeAnswer(answer, { request_id: c.get('requestId'), ...staleness(c.get('deps')) })
+  const headers = {
+    ...(leaving === undefined ? {} : deprecationHeaders(leaving)),
+    ...(answer.kind === 'refused' ? answer.refusal.headers : {}),
   }
-  const { code, message, retryable, details, effect } = answer.error
-  const error: EnvelopeError = { code, origin: 'skill', effect, next: retryable ? 'retry' : 'fix_input', message, details }
-  return new Response(JSON.stringify({ ok: false, data: null, error, meta }), { headers })
+  return new Response(body, { status, headers: headersOf(c, headers) })
 }
 
 /** The one answer to whoever is not known, whatever the reason: no two of them differ by a byte. */
@@ -55,16 +54,13 @@ export function respondUnknown(refusal: Refusal): Response {
 export function respondError(c: Ask, thrown: unknown): Response {
   const meta = metaOf(c, {})
   if (thrown instanceof Refusal) return refuse(c, thrown, meta)
-  return refuse(c, reportBug(c, thrown, 'none'), meta)
+  return refuse(c, reportBug(c, thrown), meta)
 }
 
 // The log gets all of it, the caller a number to ask about.
-function reportBug(c: Ask, thrown: unknown, effect: ErrorEffect): Refusal {
+function reportBug(c: Ask, thrown: unknown): Refusal {
   c.get('deps').onBug(thrown, c.get('requestId'))
-  return new Refusal('INTERNAL', `Something went wrong in the registry; ask its operator about request ${c.get('requestId')}.`, {
-    effect,
-    ...(effect === 'none' ? {} : { next: 'ask_human' }),
-  })
+  return new Refusal('INTERNAL', `Something went wrong in the registry; ask its operator about request ${c.get('requestId')}.`)
 }
 
 function refuse(c: Ask, refusal: Refusal, meta: object): Response {
@@ -72,20 +68,6 @@ function refuse(c: Ask, refusal: Refusal, meta: object): Response {
     status: errorCatalogue[refusal.code].status,
     headers: headersOf(c, refusal.headers),
   })
-}
-
-/** A refusal as the error half of an envelope. */
-export function errorOf(refusal: Refusal): EnvelopeError {
-  const { origin } = errorCatalogue[refusal.code]
-  return {
-    code: refusal.code,
-    origin,
-    effect: refusal.effect,
-    next: refusal.next,
-    message: refusal.message,
-    ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
-    details: refusal.details,
-  }
 }
 
 function metaOf(c: Ask, { revision, warnings = [] }: Said): object {

@@ -3,6 +3,7 @@ import { Refusal, requireRole, type JsonProblem } from '@repertoire/core'
 import type { Hono } from 'hono'
 import type { z } from 'zod'
 import type { Visit } from '../visit.ts'
+import { admit, rankOf } from './admission.ts'
 import type { Ask, DoorEnv, HttpDeps } from './door.ts'
 import { readJson } from './read-body.ts'
 import { respondError } from './respond.ts'
@@ -17,6 +18,8 @@ export type Asked<E extends Endpoint> = {
   readonly query: Shape<E, 'query'>
   readonly body: Shape<E, 'body'>
   readonly problem: JsonProblem | undefined
+  /** How long it waited to be let in, in milliseconds. */
+  readonly queuedMs: number
   readonly param: (name: string) => string
 }
 
@@ -29,6 +32,7 @@ export function route<const E extends Endpoint>(
   handle: (asked: Asked<E>) => Promise<Response> | Response,
   options: { readonly readsBodyItself?: boolean } = {},
 ): Route {
+  const rank = rankOf(endpoint)
   return {
     endpoint,
     mount: (app, deps) => {
@@ -45,15 +49,18 @@ export function route<const E extends Endpoint>(
           const read = endpoint.body !== undefined && options.readsBodyItself !== true ? await readJson(c) : undefined
           if (read?.problem !== undefined && !read.problem.path.startsWith('/arguments')) throw refuseProblem(read.problem)
           const body = read === undefined ? undefined : parse(endpoint.body, read.value, 'body')
-          return await handle({
-            c,
-            deps: held,
-            visit: visit as Visit,
-            query: query as Shape<E, 'query'>,
-            body: body as Shape<E, 'body'>,
-            problem: read?.problem,
-            param: (name) => c.req.param(name) ?? '',
-          })
+          const enter = async (queuedMs: number): Promise<Response> =>
+            handle({
+              c,
+              deps: held,
+              visit: visit as Visit,
+              query: query as Shape<E, 'query'>,
+              body: body as Shape<E, 'body'>,
+              problem: read?.problem,
+              queuedMs,
+              param: (name) => c.req.param(name) ?? '',
+            })
+          return await (rank === undefined ? enter(0) : admit(deps, rank, enter))
         } catch (error) {
           return respondError(c, error)
         }

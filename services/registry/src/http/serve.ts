@@ -5,7 +5,7 @@ import type { Hono } from 'hono'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { DoorEnv } from './door.ts'
-import { errorOf } from './respond.ts'
+import { errorOf } from '../calls/write-answer.ts'
 
 /** A listening server. */
 export type Served = { readonly port: number; readonly stopAccepting: () => void; readonly close: (deadlineMs: number) => Promise<void> }

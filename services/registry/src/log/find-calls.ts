@@ -1,13 +1,15 @@
 import type { CallRow } from '@repertoire/contract'
 import type postgres from 'postgres'
-import type { CallQuery } from '../stored.ts'
+import type { CallQuery, NewCallRow } from '../stored.ts'
+import { findIntent } from './intents.ts'
+import { decodeEntry } from './spool/frames.ts'
 
 type Row = Record<string, unknown> & { readonly ts: Date; readonly input: Buffer | null; readonly output: Buffer | null }
 
 const columns = `c.call_id, c.ts, c.replica, c.trace_id, c.session, c.tenant, c.agent_id, c.key_id, c.on_behalf_of, c.parent_call_id, c.playbook, c.skill,
   c.requested_range, c.version, c.version_digest, c.via, c.rollout_id, c.arm, c.unit_kind, c.unit_hash, c.revision::float8 as revision, c.executor, c.attempts, c.outcome,
   c.error_code, c.error_origin, p.error_message, c.violations, c.queue_ms, c.executor_ms, c.total_ms, c.input_bytes, c.output_bytes, c.input_sha256, c.truncated,
-  c.intent, c.replay_of, c.dry_run, c.authz_rule, c.labels, p.input, p.output`
+  c.intent, c.replay_of, c.dry_run, c.authz_rule, c.labels, c.settled, p.input, p.output`
 
 /** A page of the log, newest first. The window is a range of keys, so that only its partitions are read. */
 export async function findCalls(sql: postgres.Sql, query: CallQuery): Promise<CallRow[]> {
@@ -24,24 +26,34 @@ export async function findCalls(sql: postgres.Sql, query: CallQuery): Promise<Ca
   return rows.map(toCallRow)
 }
 
-/** One call; undefined when there is none of that id. */
+/** One call, also one that is under way; undefined when there is none of that id. */
 export async function getCall(sql: postgres.Sql, callId: string): Promise<CallRow | undefined> {
   const rows = await sql<
     Row[]
   >`select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id where c.call_id = ${callId}::uuid`
-  return rows.map(toCallRow)[0]
+  const [row] = rows
+  if (row !== undefined) return toCallRow(row)
+  const intent = await findIntent(sql, callId)
+  return intent === undefined ? undefined : toRunning(decodeEntry(intent.row).row)
 }
 
 function toCallRow(row: Row): CallRow {
   return {
     ...row,
+    state: 'done',
     ts: row.ts.toISOString(),
     violations: row['violations'] === null ? [] : JSON.parse(String(row['violations'])),
     labels: row['labels'] === null ? {} : JSON.parse(String(row['labels'])),
+    settled: row['settled'] === null ? null : JSON.parse(String(row['settled'])),
     input: payload(row.input),
     output: payload(row.output),
     payload_withheld: false,
   } as unknown as CallRow
+}
+
+function toRunning({ idempotency_key_hash: _, ...row }: NewCallRow): CallRow {
+  const input = row.input === null ? null : payload(Buffer.from(row.input))
+  return { ...row, state: 'running', settled: null, ts: row.ts.toISOString(), input, output: null, payload_withheld: false }
 }
 
 // A payload is the exact bytes that came; what is not JSON is shown as the text it is.

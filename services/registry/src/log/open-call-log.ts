@@ -1,24 +1,29 @@
+import type { CallRow } from '@repertoire/contract'
 import { Refusal } from '@repertoire/core'
 import type { Logger } from 'pino'
 import type { CallLog } from '../ports.ts'
 import type { Database } from '../store/connect.ts'
-import type { LogEntry } from '../stored.ts'
+import type { Completion, LogEntry, NewCallRow } from '../stored.ts'
 import { countCalls, lastCall } from './count-calls.ts'
 import { findCalls, getCall } from './find-calls.ts'
+import { settleCall } from './settle-call.ts'
 import { settleOrphans } from './settle-orphans.ts'
 import { claimFolder, readSpoolId } from './spool/claim-folder.ts'
 import { createDrain } from './spool/drain.ts'
 import { encodeEntry } from './spool/frames.ts'
 import { openSpool } from './spool/open-spool.ts'
+import { waitForEnd } from './wait-for-end.ts'
 import { withDeadline } from './with-deadline.ts'
 import { writeBatch } from './write-batch.ts'
-import { writeEntries } from './write-entries.ts'
+import { announceCall, writeEntries } from './write-entries.ts'
 import { writeSoon } from './write-soon.ts'
 
 /** A call log over a spool; `close` brings to Postgres what can be, and leaves the rest on disk for the next start. */
 export type OpenCallLog = CallLog & {
   /** Begins to bring rows to Postgres, once it is known to be that of the installation they belong to. */
   readonly begin: (installId: string) => Promise<void>
+  /** Tells every replica at once of a call that nobody waits for, with the answer to its key. */
+  readonly announce: (row: NewCallRow, completes?: Completion) => Promise<void>
   /** Looks for calls whose process is gone; how many were told. */
   readonly lookForOrphans: () => Promise<number>
   readonly spooledBytes: () => number
@@ -108,13 +113,30 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
       openCalls.add(row.call_id)
       await append({ row, intent: { kind, spool: spoolId, instance } })
     },
+    announce: async (row, completes) => {
+      openCalls.add(row.call_id)
+      try {
+        await log.gate.run(
+          () => announceCall(log.sql, { entry: { row, intent: { kind: 'async', spool: spoolId, instance } }, completes, installId }),
+          keyedDeadlineMs,
+        )
+      } catch (error) {
+        openCalls.delete(row.call_id)
+        throw error
+      }
+    },
     spooledBytes: spool.bytes,
     lagMs: drain.lagMs,
     isDown: () => spool.isDown() || (acknowledge === 'postgres' && drain.lagMs() > 0),
     countBy: (skill, since) => readOwn(() => countCalls(log.sql, skill, since)),
     lastOf: (question) => readOwn(() => lastCall(log.sql, question)),
     find: (query) => readOwn(() => findCalls(log.sql, query)),
-    get: (callId) => (isUuid(callId) ? readOwn(() => getCall(log.sql, callId)) : Promise.resolve(undefined)),
+    get: async (callId, waitMs = 0) => {
+      if (!isUuid(callId)) return undefined
+      const look = (): Promise<CallRow | undefined> => readOwn(() => getCall(log.sql, callId))
+      return waitForEnd(look, waitMs)
+    },
+    settle: (callId, settlement) => (isUuid(callId) ? readOwn(() => settleCall(log.sql, callId, settlement)) : Promise.resolve(false)),
     lookForOrphans: orphans.look,
     begin: async (id) => {
       await claimFolder(folder, id)

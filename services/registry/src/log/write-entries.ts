@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 import { ForeignDatabase } from '../store/transaction.ts'
-import type { LogEntry } from '../stored.ts'
+import type { Completion, LogEntry } from '../stored.ts'
 import { completeClaims } from './complete-claims.ts'
 import { insertRows } from './insert-rows.ts'
 import { closeIntents, noteIntents } from './intents.ts'
@@ -28,6 +28,18 @@ export async function writeEntries(sql: postgres.Sql, entries: readonly LogEntry
       tx,
       ended.flatMap((entry) => entry.completes ?? []),
     )
+  })
+}
+
+/** Tells of a call in the background, and of the answer to its key, before its caller hears anything. */
+export async function announceCall(
+  sql: postgres.Sql,
+  told: { readonly entry: LogEntry; readonly completes: Completion | undefined; readonly installId: string },
+): Promise<void> {
+  const { entry, completes, installId } = told
+  await atTheLog(sql, installId, async (tx) => {
+    await noteIntents(tx, [entry])
+    await completeClaims(tx, completes === undefined ? [] : [completes])
   })
 }
 

@@ -3,14 +3,22 @@ import { pino } from 'pino'
 import { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createCodeExecutor } from '../executors/code-executor.ts'
+import { guardExecutors } from '../executors/guard-executors.ts'
 import { createHttpExecutor } from '../executors/http-executor.ts'
 import { keepFiles } from '../executors/kept-files.ts'
 import { mcpExecutor } from '../executors/mcp-executor.ts'
+import { createRetryBudget } from '../executors/retry-budget.ts'
+import { createAdmission } from '../http/admission.ts'
 import type { HttpDeps } from '../http/door.ts'
 import { serve } from '../http/serve.ts'
 import { createIds } from '../ids.ts'
+import { openAsyncCalls } from '../log/async-calls.ts'
+import { openClaims } from '../log/claims.ts'
+import { forgetKept } from '../log/forget-kept.ts'
 import { keepPartitions } from '../log/keep-partitions.ts'
 import { openCallLog } from '../log/open-call-log.ts'
+import { openLeases } from '../log/leases.ts'
+import { openResults } from '../log/results.ts'
 import { openShownLog } from '../log/shown-log.ts'
 import { createMetrics } from '../metrics.ts'
 import type { Clock, Deps } from '../ports.ts'
@@ -114,6 +122,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   const http = createHttpExecutor(config.environment)
   const code = createCodeExecutor(runner.socketPath, kept.of)
   undo.add('executors', () => Promise.all([http.close(), code.close()]))
+  const asyncCalls = openAsyncCalls({ database, calls, instance, logger })
   undo.add('log', () => Promise.all([calls.close(), shown.stop()]), 2500)
   const deps: Deps = {
     settings: {
@@ -132,7 +141,16 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     shown,
     clock,
     ids,
-    executors: { http, code, mcp: mcpExecutor },
+    claims: openClaims(() => database.log),
+    results: openResults(() => database.log),
+    leases: openLeases(() => database.log),
+    asyncCalls,
+    executors: guardExecutors(
+      { http, code, mcp: mcpExecutor },
+      // One code skill has half the places of the runner at most, so that it never takes them all.
+      { perConnection: config.connectionConcurrency, perCodeSkill: Math.max(1, Math.floor(config.runnerProcesses / 2)) },
+    ),
+    retryBudget: createRetryBudget(),
     proveSchemas: prover.prove,
   }
   checkpoint()
@@ -143,6 +161,8 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   undo.add('attempts to reach the database', async () => boot.giveUp())
   const stopPartitions = keepPartitions(database, logger)
   undo.add('partitions', async () => stopPartitions())
+  const stopForgetting = forgetKept(database, logger)
+  undo.add('forgetting', async () => stopForgetting())
   undo.add('automation', startAutomation(deps, logger))
 
   checkpoint()
@@ -150,6 +170,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   const isStale = (): boolean => feed.ageMs() > staleAfterMs
   const httpDeps: HttpDeps = {
     ...deps,
+    admission: createAdmission(config.concurrency),
     verifyToken,
     health: {
       degraded: () => [
@@ -185,6 +206,8 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     stop: async () => {
       stopping = true
       await server.close(config.drainMs)
+      // What nobody waits for gets what is left of the time; the rest is told as unknown by whoever starts next.
+      await asyncCalls.stop(config.drainMs)
       await undo.unwind()
     },
   }

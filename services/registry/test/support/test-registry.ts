@@ -9,8 +9,15 @@ import { proveSchemas } from '@repertoire/core'
 import { databaseUrl } from '../../../../test/support/postgres-setup.ts'
 import { makeFirstAdmin } from '../../src/access/make-first-admin.ts'
 import { createApp } from '../../src/app.ts'
+import { guardExecutors } from '../../src/executors/guard-executors.ts'
+import { createRetryBudget } from '../../src/executors/retry-budget.ts'
+import { createAdmission } from '../../src/http/admission.ts'
 import type { HttpDeps } from '../../src/http/door.ts'
 import { createIds } from '../../src/ids.ts'
+import { openAsyncCalls } from '../../src/log/async-calls.ts'
+import { openClaims } from '../../src/log/claims.ts'
+import { openLeases } from '../../src/log/leases.ts'
+import { openResults } from '../../src/log/results.ts'
 import { openCallLog } from '../../src/log/open-call-log.ts'
 import { openShownLog } from '../../src/log/shown-log.ts'
 import type { Execution, ExecutorResult } from '../../src/ports.ts'
@@ -84,6 +91,7 @@ export async function openTestRegistry(
     instance,
   })
   await calls.begin(feed.current().installId)
+  const asyncCalls = openAsyncCalls({ database, calls, instance, logger })
   const shown = openShownLog(database, { ids, replica: 'test' })
   let adminKey = ''
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
@@ -111,8 +119,14 @@ export async function openTestRegistry(
     shown,
     clock,
     ids,
-    executors: { http: double, code: double, mcp: double },
+    claims: openClaims(() => database.log),
+    results: openResults(() => database.log),
+    leases: openLeases(() => database.log),
+    asyncCalls,
+    executors: guardExecutors({ http: double, code: double, mcp: double }, { perConnection: 64, perCodeSkill: 64 }),
+    retryBudget: createRetryBudget(),
     proveSchemas: async (schemas) => proveSchemas(schemas),
+    admission: createAdmission(256),
     health: { degraded: () => [], staleMs: () => undefined, isStopping: () => false },
     onBug: (error) => void bugs.push(error),
     renderMetrics: async () => ({ type: 'text/plain', text: '' }),
@@ -129,6 +143,7 @@ export async function openTestRegistry(
     execute: (next) => void (how = next),
     advance: (ms) => void (offsetMs += ms),
     close: async () => {
+      await asyncCalls.stop(1000)
       await calls.close()
       await keyUses.stop()
       await head.stop()

@@ -1,0 +1,44 @@
+import { Refusal, type VersionRecord } from '@repertoire/core'
+import type { Deps } from '../ports.ts'
+import type { CallInProgress } from './call-in-progress.ts'
+
+/** Who wants a place. */
+export type PlaceWanted = { readonly version: VersionRecord; readonly skillKey: string; readonly signal: AbortSignal | null }
+
+/**
+ * Does some work in a place of a skill that is carried out only so often at once over all replicas; without such a limit at
+ * once. Work whose place could not be kept is ended: somebody else may have it already.
+ */
+export async function holdPlace<T>(
+  deps: Deps,
+  call: CallInProgress,
+  { version, skillKey, signal }: PlaceWanted,
+  work: (signal: AbortSignal | null) => Promise<T>,
+): Promise<T> {
+  const { concurrency: slots, name } = version.manifest
+  if (slots === undefined) return work(signal)
+  const started = performance.now()
+  const lease = await deps.leases.acquire({ skillKey, slots, callId: call.id, parentCallId: call.parentCallId, waitMs: call.leftMs() })
+  call.queued(performance.now() - started)
+  if (lease === undefined)
+    throw new Refusal(
+      'BUSY',
+      `${name} is carried out at most ${slots === 1 ? 'once' : `${slots} times`} at once, and no place became free in time.`,
+      {
+        headers: { 'Retry-After': '1' },
+        details: [{ reason: 'concurrency' }],
+      },
+    )
+  try {
+    const result = await work(signal === null ? lease.lost : AbortSignal.any([signal, lease.lost]))
+    if (!lease.lost.aborted) return result
+  } catch (error) {
+    if (!lease.lost.aborted) throw error
+  } finally {
+    await lease.release()
+  }
+  throw new Refusal('EXECUTOR_FAILED', `The place of ${name} could not be kept while it was running, so it was ended.`, {
+    effect: version.manifest.effects === 'read' ? 'none' : 'possible',
+    details: [{ reason: 'place_lost' }],
+  })
+}

@@ -1,0 +1,106 @@
+import { Refusal } from '@repertoire/core'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Lease, Leases } from '../ports.ts'
+import type { Pool } from '../store/connect.ts'
+
+const liveSeconds = 15
+const renewMs = 5000
+/** Without a renewal for two thirds of its life, a place is given up before somebody else may have it. */
+const giveUpMs = 10_000
+const askMs = 3000
+const pollMs = 50
+const mostWaiting = 500
+
+type Wanted = Parameters<Leases['acquire']>[0]
+
+/** Places of skills with a limit on calls at once, as rows that live for fifteen seconds and are renewed every five. */
+export function openLeases(pool: () => Pool): Leases {
+  const lines = new Map<string, { waiting: number; tail: Promise<unknown> }>()
+  const ask = <T>(work: () => Promise<T>, withinMs = askMs): Promise<T> => pool().gate.run(work, withinMs)
+
+  // Of those who wait here for one skill, one asks at a time, in the order they came.
+  const inLine = async <T>(skillKey: string, work: () => Promise<T>): Promise<T> => {
+    const line = lines.get(skillKey) ?? { waiting: 0, tail: Promise.resolve() }
+    if (line.waiting >= mostWaiting)
+      throw new Refusal('BUSY', 'Too many calls wait for a place of this skill.', { headers: { 'Retry-After': '1' } })
+    lines.set(skillKey, line)
+    line.waiting += 1
+    const turn = line.tail.then(work)
+    line.tail = turn.catch(() => undefined)
+    return turn.finally(() => {
+      line.waiting -= 1
+      if (line.waiting === 0) lines.delete(skillKey)
+    })
+  }
+  const take = async (
+    { skillKey, slots, callId, parentCallId }: Wanted,
+    withinMs: number,
+  ): Promise<number | 'held by parent' | undefined> =>
+    ask(async () => {
+      const { sql } = pool()
+      const [row] = await sql<{ slot: number | null; by_parent: boolean }[]>`
+        with taken as (
+          insert into call_leases as held (skill_key, slot, call_id, expires_at)
+          select ${skillKey}, slot, ${callId}::uuid, now() + make_interval(secs => ${liveSeconds}) from generate_series(0, ${slots - 1}::int) as slot
+          where not exists (select 1 from call_leases l where l.skill_key = ${skillKey} and l.slot = slot.slot and l.expires_at > now())
+          order by slot limit 1
+          on conflict (skill_key, slot) do update set call_id = excluded.call_id, expires_at = excluded.expires_at where held.expires_at <= now()
+          returning slot
+        )
+        select (select slot from taken) as slot,
+          exists (select 1 from call_leases where skill_key = ${skillKey} and call_id::text = ${parentCallId ?? ''} and expires_at > now()) as by_parent`
+      return row?.slot ?? (row?.by_parent === true ? 'held by parent' : undefined)
+    }, withinMs)
+
+  return {
+    acquire: async (wanted) => {
+      const until = performance.now() + wanted.waitMs
+      return inLine(wanted.skillKey, async () => {
+        for (;;) {
+          const leftMs = until - performance.now()
+          if (leftMs <= 0) return undefined
+          const slot = await take(wanted, Math.max(1, Math.min(askMs, leftMs)))
+          // A call that waits for its own parent would wait for ever.
+          if (slot === 'held by parent') return undefined
+          if (slot !== undefined) return keep(pool, { skillKey: wanted.skillKey, slot, callId: wanted.callId })
+          await pause(Math.max(1, Math.min(until - performance.now(), pollMs * (0.5 + Math.random()))))
+        }
+      })
+    },
+  }
+}
+
+type Held = { readonly skillKey: string; readonly slot: number; readonly callId: string }
+
+function keep(pool: () => Pool, { skillKey, slot, callId }: Held): Lease {
+  const lost = new AbortController()
+  let renewedAt = performance.now()
+  const renew = async (): Promise<void> => {
+    const askedAt = performance.now()
+    const renewed = await pool().gate.run(
+      () => pool().sql`update call_leases set expires_at = now() + make_interval(secs => ${liveSeconds})
+        where skill_key = ${skillKey} and slot = ${slot} and call_id = ${callId}::uuid returning slot`,
+      askMs,
+    )
+    if (renewed.length === 0) lost.abort()
+    renewedAt = askedAt
+  }
+  const timer = setInterval(() => void renew().catch(() => undefined), renewMs)
+  const watch = setInterval(() => {
+    if (performance.now() - renewedAt > giveUpMs) lost.abort()
+  }, 500)
+  return {
+    lost: lost.signal,
+    release: async () => {
+      clearInterval(timer)
+      clearInterval(watch)
+      // What cannot be given back now ends by itself.
+      await pool()
+        .gate.run(
+          () => pool().sql`delete from call_leases where skill_key = ${skillKey} and slot = ${slot} and call_id = ${callId}::uuid`,
+          askMs,
+        )
+        .catch(() => undefined)
+    },
+  }
+}
