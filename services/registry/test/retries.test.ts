@@ -1,0 +1,235 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createBreaker } from '../src/executors/breaker.ts'
+import { createRetryBudget } from '../src/executors/retry-budget.ts'
+import type { Execution, ExecutorResult } from '../src/ports.ts'
+import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
+import type { Reply } from './support/test-client.ts'
+
+let registry: TestRegistry
+let key: string
+const ok: ExecutorResult = { kind: 'result', json: Buffer.from('{}') }
+const failed = (reason: string, change: Partial<Extract<ExecutorResult, { kind: 'failed' }>> = {}): ExecutorResult => ({
+  kind: 'failed',
+  code: 'EXECUTOR_FAILED',
+  reason,
+  message: 'It failed.',
+  details: [],
+  ...change,
+})
+const call = (skill: string, body: object = {}, headers: Record<string, string> = {}): Promise<Reply> =>
+  registry.send('POST', `/v1/skills/${skill}/calls`, { key, body, headers })
+const rowOf = async (reply: Reply): Promise<Record<string, unknown>> =>
+  (await registry.send('GET', `/v1/calls/${reply.body.meta.call_id}`)).body.data
+const skill = async (name: string, front: string): Promise<void> => {
+  await registry.publish({ name, front: `permission: []\n${front}` })
+  await registry.release(name, '1.0.0')
+}
+/** Fails so often, then goes well. */
+const failingFirst = (times: number, how: ExecutorResult): void => {
+  let left = times
+  registry.execute(() => ((left -= 1) >= 0 ? how : ok))
+}
+
+beforeAll(async () => {
+  registry = await openTestRegistry()
+  await skill('read-it', 'effects: read\ntimeout_ms: 3000')
+  await skill('do-once', 'effects: once\ntimeout_ms: 3000')
+  key = await registry.agent('caller')
+})
+afterAll(() => registry.close())
+beforeEach(() => void (registry.executions.length = 0))
+
+describe('a failure of a moment', () => {
+  const passing: readonly (readonly [string, ExecutorResult])[] = [
+    ['status 503', failed('upstream_status', { isTransient: true })],
+    ['no connection', failed('network', { code: 'EXECUTOR_UNREACHABLE' })],
+    ['a broken connection', failed('connection_lost')],
+  ]
+  it.each(passing)('%s is tried again, twice at most, and the row says how often', async (what, how) => {
+    // A skill of its own has its whole budget.
+    const name = `read-${what.replaceAll(/[^a-z0-9]/g, '')}`
+    await skill(name, 'effects: read\ntimeout_ms: 3000')
+    failingFirst(2, how)
+    const reply = await call(name)
+    expect([reply.status, registry.executions.length, (await rowOf(reply))['attempts']]).toEqual([200, 3, 3])
+    registry.executions.length = 0
+    failingFirst(9, how)
+    const lost = await call(name)
+    expect([lost.status, registry.executions.length, (await rowOf(lost))['attempts']]).toEqual([502, 3, 3])
+  })
+  it('is not tried again where it may have had an effect, where the skill is at fault, nor past the deadline', async () => {
+    failingFirst(1, failed('connection_lost'))
+    expect([(await call('do-once')).status, registry.executions.length]).toEqual([502, 1])
+    registry.executions.length = 0
+    failingFirst(1, failed('threw'))
+    expect([(await call('read-it')).status, registry.executions.length]).toEqual([502, 1])
+    registry.executions.length = 0
+    registry.execute(async () => (await pause(300), failed('connection_lost')))
+    expect([(await call('read-it', { timeout_ms: 310 })).status, registry.executions.length]).toEqual([502, 1])
+  })
+  it('is tried again for every tenth call at most, once what was saved up is spent', () => {
+    const budget = createRetryBudget()('a skill')
+    let spent = 0
+    for (let calls = 0; calls < 1000; calls += 1) {
+      budget.earn()
+      for (let again = 0; again < 2; again += 1) if (budget.spend()) spent += 1
+    }
+    expect(spent).toBeGreaterThanOrEqual(100)
+    expect(spent).toBeLessThanOrEqual(110)
+  })
+})
+
+describe('deadlines', () => {
+  it('are the least of what the caller says in its body and its header, and of what the skill allows', async () => {
+    const asked = async (body: object, headers: Record<string, string> = {}): Promise<number> => {
+      registry.execute(() => ok)
+      registry.executions.length = 0
+      await call('read-it', body, headers)
+      return registry.executions[0]?.timeoutMs ?? 0
+    }
+    for (const [body, headers, least] of [
+      [{}, {}, 3000],
+      [{ timeout_ms: 500 }, {}, 500],
+      [{ timeout_ms: 500 }, { 'repertoire-timeout-ms': '400' }, 400],
+      [{}, { 'repertoire-timeout-ms': '100000' }, 3000],
+    ] as const) {
+      const ms = await asked(body, headers)
+      expect([least, ms <= least && ms > least - 300]).toEqual([least, true])
+    }
+    for (const bad of ['0', '-1', '1.5', 'soon'])
+      expect([bad, (await call('read-it', {}, { 'repertoire-timeout-ms': bad })).body.error?.code]).toEqual([bad, 'INVALID_REQUEST'])
+  })
+})
+
+describe('an upstream that hangs', () => {
+  it('fills its own places and nobody else’s: two hundred callers of it, and others wait for nothing', async () => {
+    await skill('hang-long', 'effects: read\ntimeout_ms: 3000')
+    await skill('stay-quick', 'effects: read')
+    let hanging = 0
+    registry.execute(async ({ version, timeoutMs }: Execution) => {
+      if (version.manifest.name !== 'hang-long') return ok
+      hanging += 1
+      await pause(timeoutMs)
+      return failed('deadline', { code: 'TIMEOUT' })
+    })
+    const stuck = Array.from({ length: 200 }, () => call('hang-long'))
+    await pause(300)
+    const quick = await Promise.all(Array.from({ length: 100 }, () => call('stay-quick')))
+    const ended = await Promise.all(stuck)
+    const codes = ended.map((reply) => reply.body.error?.code)
+    expect([
+      new Set(quick.map((reply) => reply.status)),
+      hanging,
+      codes.filter((code) => code === 'TIMEOUT').length,
+      codes.filter((code) => code === 'BUSY').length,
+    ]).toEqual([new Set([200]), 64, 64, 136])
+    await rowOf(quick[0] as Reply)
+    const [waited] =
+      await registry.sql`select percentile_cont(0.99) within group (order by queue_ms) as p99 from calls where skill = 'stay-quick'`
+    console.log(`beside 200 callers of one that hangs, p99 of the others' queue time is ${Number(waited?.['p99']).toFixed(1)} ms`)
+    expect(Number(waited?.['p99'])).toBeLessThan(200)
+  })
+})
+
+describe('the breaker', () => {
+  it('opens when half of ten calls failed, lets one through after a rest, and closes when that goes well', () => {
+    let now = 0
+    const breaker = createBreaker(() => now)
+    for (let calls = 0; calls < 9; calls += 1) breaker.note(true)
+    expect(breaker.closedForMs()).toBe(0)
+    breaker.note(true)
+    expect(breaker.closedForMs()).toBe(5000)
+    now = 5001
+    expect([breaker.closedForMs(), breaker.closedForMs() > 0]).toEqual([0, true])
+    breaker.note(true)
+    expect(breaker.closedForMs()).toBe(5000)
+    now = 10_002
+    expect(breaker.closedForMs()).toBe(0)
+    breaker.note(false)
+    expect([breaker.closedForMs(), breaker.closedForMs()]).toEqual([0, 0])
+  })
+  it('forgets failures of long ago, and stays closed while most calls go well', () => {
+    let now = 0
+    const breaker = createBreaker(() => now)
+    for (let calls = 0; calls < 9; calls += 1) breaker.note(true)
+    now = 10_001
+    for (let calls = 0; calls < 30; calls += 1) breaker.note(calls % 3 === 0)
+    expect(breaker.closedForMs()).toBe(0)
+  })
+  it('answers at once for an upstream that keeps failing, and not for skills that are at fault themselves', async () => {
+    await skill('fail-always', 'effects: once')
+    registry.execute(() => failed('runner', { code: 'EXECUTOR_UNREACHABLE' }))
+    for (let calls = 0; calls < 10; calls += 1) await call('fail-always')
+    registry.executions.length = 0
+    const left = await call('fail-always')
+    expect([left.body.error?.code, left.body.error?.details[0]?.reason, left.body.error?.effect, registry.executions.length]).toEqual([
+      'EXECUTOR_UNREACHABLE',
+      'circuit_open',
+      'none',
+      0,
+    ])
+    await skill('break-itself', 'effects: once')
+    registry.execute(() => failed('threw'))
+    for (let calls = 0; calls < 15; calls += 1) await call('break-itself')
+    expect(registry.executions).toHaveLength(15)
+  })
+})
+
+describe('a skill that is carried out once at a time', () => {
+  it('never runs twice at once over all replicas; whoever waits too long is BUSY, and a dead holder’s place is free after its time', async () => {
+    await skill('take-turns', 'effects: once\nconcurrency: 1\ntimeout_ms: 4000')
+    let [inside, most] = [0, 0]
+    registry.execute(async () => {
+      most = Math.max(most, (inside += 1))
+      await pause(60)
+      inside -= 1
+      return ok
+    })
+    const replies = await Promise.all(Array.from({ length: 12 }, () => call('take-turns')))
+    expect([most, new Set(replies.map((reply) => reply.status))]).toEqual([1, new Set([200])])
+    // As another replica would hold it.
+    const hold = (seconds: number): Promise<unknown> =>
+      registry.sql`insert into call_leases (skill_key, slot, call_id, expires_at) values (${'take_turns'}, 0, gen_random_uuid(), now() + make_interval(secs => ${seconds}))
+        on conflict (skill_key, slot) do update set call_id = excluded.call_id, expires_at = excluded.expires_at`.then(() => undefined)
+    const [known] = await registry.sql`select skill_key from call_leases`
+    expect(known).toBeUndefined()
+    const heldKey = registry.deps.snapshot().skills.get('take-turns')?.key ?? registry.deps.snapshot().skills.get('take_turns')?.key
+    expect(heldKey).toBe('take_turns')
+    await hold(30)
+    const busy = await call('take-turns', { timeout_ms: 300 })
+    expect([busy.status, busy.body.error?.code, busy.body.error?.details[0]?.reason, busy.body.error?.effect]).toEqual([
+      503,
+      'BUSY',
+      'concurrency',
+      'none',
+    ])
+    await hold(0.5)
+    expect((await call('take-turns')).status).toBe(200)
+  })
+  it('whose place was lost is ended, and says that it may have had its effect', async () => {
+    await skill('lose-place', 'effects: once\nconcurrency: 1\ntimeout_ms: 20000')
+    registry.execute(
+      ({ signal }) => new Promise((resolve) => signal?.addEventListener('abort', () => resolve(failed('cancelled')), { once: true })),
+    )
+    const losing = call('lose-place')
+    await expect.poll(async () => (await registry.sql`select 1 from call_leases`).length).toBe(1)
+    await registry.sql`delete from call_leases`
+    const reply = await losing
+    expect([reply.body.error?.code, reply.body.error?.details[0]?.reason, reply.body.error?.effect]).toEqual([
+      'EXECUTOR_FAILED',
+      'place_lost',
+      'possible',
+    ])
+  })
+  it('called from within itself is BUSY at once', async () => {
+    await skill('call-itself', 'effects: once\nconcurrency: 1\ntimeout_ms: 9000')
+    let inner: Reply | undefined
+    registry.execute(async ({ callId }) => {
+      inner ??= await call('call-itself', { parent_call_id: callId })
+      return ok
+    })
+    const began = performance.now()
+    expect([(await call('call-itself')).status, inner?.body.error?.code, performance.now() - began < 5000]).toEqual([200, 'BUSY', true])
+  })
+})
