@@ -38,7 +38,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'e2e',
-          include: ['test/e2e/**/*.e2e.test.ts', 'packages/*/test/**/*.e2e.test.ts'],
+          include: ['test/e2e/**/*.e2e.test.ts', 'test/chaos/**/*.e2e.test.ts', 'packages/*/test/**/*.e2e.test.ts'],
           // They start processes and measure time, so one file at a time.
           fileParallelism: false,
           testTimeout: 120_000,

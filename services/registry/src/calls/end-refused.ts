@@ -1,3 +1,4 @@
+import { errorCatalogue } from '@repertoire/contract'
 import { Refusal } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { CallAnswer } from './call.ts'
@@ -14,6 +15,8 @@ export async function endRefused(deps: Deps, call: CallInProgress, error: unknow
   const end = call.endingOf(refusal)
   const answer = { kind: 'refused', refusal, meta: call.meta(end.outcome) } as const
   if (aboutAnotherCall.has(refusal.code)) return answer
+  // Whoever is turned away for want of room is counted: a row for each would make an overload worse.
+  if (!call.hasStarted() && errorCatalogue[refusal.code].status === 503) return answer
   try {
     return await finishCall(deps, call, { end, answer })
   } catch (failure) {

@@ -45,6 +45,8 @@ const appendDeadlineMs = 6000
 const keyedDeadlineMs = 3000
 const readOwnMs = 500
 const closeMs = 1500
+/** As long as a timer can be set for. */
+const longestMs = 2 ** 31 - 1
 
 /** Opens the call log: a row is on this disk before its call is answered, and in Postgres soon after. */
 export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog> {
@@ -144,7 +146,7 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
       const left = spool.tail()
       drain.begin()
       // What an earlier process left is drained first; only then is it known which of its calls have no row.
-      void drain.settled(Number.POSITIVE_INFINITY, left).then((isThere) => (isCaughtUp = isThere))
+      void drain.settled(longestMs, left).then((isThere) => (isCaughtUp = isThere))
     },
     close: async () => {
       await orphans.stop()
