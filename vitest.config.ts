@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { isDriverFault } from './services/registry/src/store/driver-fault.ts'
 
 // Tests run from source, with nothing built; only end-to-end tests start what was built.
 const conditions = ['source', 'node']
@@ -6,6 +7,8 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 
 export default defineConfig({
   test: {
+    // What ends no registry fails no test either; everything else that nobody catches does.
+    onUnhandledError: (error) => !isDriverFault(Object.assign(new TypeError(error.message), { stack: error.stack })),
     projects: [
       {
         ...shared,

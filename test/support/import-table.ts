@@ -48,7 +48,7 @@ export const rooms: readonly Room[] = [
 
   {
     name: 'ports',
-    holds: new RegExp(`^${registry}(ports|stored|visit|ids|slots)\\.ts$`),
+    holds: new RegExp(`^${registry}(ports|call-ports|stored|visit|ids|slots)\\.ts$`),
     rooms: [],
     packages: ['@repertoire/contract', '@repertoire/core', 'node:crypto'],
   },
@@ -129,6 +129,7 @@ export const rooms: readonly Room[] = [
 export const homes = {
   environment: [
     /^services\/registry\/src\/main\.ts$/,
+    /^services\/registry\/src\/start\/driver-faults\.ts$/,
     /^services\/runner\/src\/(main|children\/run-child)\.ts$/,
     /^packages\/cli\/src\/environment\.ts$/,
     /^packages\/sdk\/src\/repertoire\.ts$/,

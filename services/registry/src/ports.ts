@@ -1,15 +1,6 @@
-import type { CallRow, Detail, Effects, ExecutorSpec, Finding, Role } from '@repertoire/contract'
-import type {
-  ConnectionRecord,
-  CredentialRef,
-  GrantRecord,
-  Plan,
-  SchemasToProve,
-  SkillFacts,
-  Snapshot,
-  VersionRecord,
-  VersionSchemas,
-} from '@repertoire/core'
+import type { CallRow, Finding, Role } from '@repertoire/contract'
+import type { CredentialRef, GrantRecord, Plan, SchemasToProve, SkillFacts, Snapshot, VersionSchemas } from '@repertoire/core'
+import type { AsyncCalls, Claims, Executors, Leases, Results, RetryBudget } from './call-ports.ts'
 import type {
   AgentRow,
   AuditEvent,
@@ -19,7 +10,6 @@ import type {
   AuditVerdict,
   CallCount,
   CallQuery,
-  Completion,
   DeclaredRanges,
   GrantRow,
   IntentKind,
@@ -38,6 +28,22 @@ import type {
   StoredRollout,
   VersionState,
 } from './stored.ts'
+
+export type {
+  AsyncCalls,
+  ClaimKey,
+  Claims,
+  Execution,
+  Executor,
+  ExecutorResult,
+  Executors,
+  KnownClaim,
+  Lease,
+  Leases,
+  NewClaim,
+  Results,
+  RetryBudget,
+} from './call-ports.ts'
 
 /** Everything the service asks of the world. Verbs get it as their first argument. */
 export type Deps = {
@@ -85,7 +91,7 @@ export type Store = {
    * Runs one transaction; the snapshot holds its changes when this answers. What takes something away from somebody is
    * urgent, and has connections of its own, so that a busy registry can always step back.
    */
-  readonly transaction: <T>(work: (tx: Transaction) => Promise<T>, options?: { readonly isUrgent?: boolean }) => Promise<T>
+  readonly transaction: <T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions) => Promise<T>
   readonly file: (versionId: string, path: string) => Promise<Uint8Array | undefined>
   readonly filesOf: (versionId: string) => Promise<ReadonlyMap<string, Uint8Array>>
   readonly listAgents: (page: Page) => Promise<readonly AgentRow[]>
@@ -106,6 +112,9 @@ export type Store = {
   /** The ranges every instance of an agent had declared at a time, by instance and skill. */
   readonly declaredAt: (agentId: string, at: Date) => Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>
 }
+
+/** How a transaction is let in: by connections that are kept for it, and behind others that change the same thing. */
+export type TransactionOptions = { readonly isUrgent?: boolean; readonly line?: string }
 
 /** When keys were last used, to the minute. */
 export type KeyUses = { readonly note: (keyId: string) => void }
@@ -202,134 +211,3 @@ export type CallLog = {
 
 /** What is shown to agents, compactly and without a promise. */
 export type ShownLog = { readonly note: (event: ShownEvent) => void; readonly dropped: () => number }
-
-/** What carries calls out, by kind. */
-export type Executors = Readonly<Record<ExecutorSpec['kind'], Executor>>
-
-/** Carries one call out before its deadline. */
-export type Executor = { readonly execute: (execution: Execution) => Promise<ExecutorResult> }
-
-/** One attempt at a call. */
-export type Execution = {
-  readonly callId: string
-  readonly version: VersionRecord
-  readonly connection: ConnectionRecord | undefined
-  readonly arguments: Record<string, unknown>
-  readonly timeoutMs: number
-  readonly maxResultBytes: number
-  readonly traceparent: string | null
-  /** Aborted when nobody wants the call any more: what runs is ended, not left behind. Null where that cannot happen. */
-  readonly signal: AbortSignal | null
-  /** Hears how long the attempt waited for its turn, in milliseconds. */
-  readonly onQueued: (ms: number) => void
-}
-
-/** How an attempt ended. `json` is what came back, byte for byte. */
-export type ExecutorResult =
-  | { readonly kind: 'result'; readonly json: Uint8Array }
-  | {
-      readonly kind: 'skill_error'
-      readonly code: string
-      readonly message: string
-      readonly retryable: boolean
-      readonly details: readonly Detail[]
-      /** What the skill may have done before it said no; unknown where nobody watched. */
-      readonly effect: 'none' | 'possible' | 'unknown'
-    }
-  | {
-      readonly kind: 'failed'
-      readonly code: 'EXECUTOR_FAILED' | 'EXECUTOR_UNREACHABLE' | 'TIMEOUT' | 'BUSY' | 'CAGE_MISSING' | 'INVALID_INPUT'
-      readonly reason: string
-      readonly message: string
-      readonly details: readonly Detail[]
-      /** Whether the same may go well a moment later: the upstream said so by its status. */
-      readonly isTransient?: boolean
-    }
-
-/** How much a skill may still be tried again. */
-export type RetryBudget = {
-  /** Notes a call, which earns a part of a retry. */
-  readonly earn: () => void
-  /** Takes a retry; false when there is none. */
-  readonly spend: () => boolean
-}
-
-/** Idempotency keys: who runs, who waits, who gets the first answer. Needs the database; refuses with UNAVAILABLE without it. */
-export type Claims = {
-  /** What a key is known for; undefined when it is new. */
-  readonly look: (key: ClaimKey) => Promise<KnownClaim | undefined>
-  /** Takes a key for a call, unless somebody else has it. */
-  readonly claim: (claim: NewClaim) => Promise<KnownClaim | 'mine'>
-  /** Gives a key back whose call has done nothing, so that the same key may try again. */
-  readonly release: (key: ClaimKey, callId: string) => Promise<void>
-}
-
-/** Whose key, for which skill. */
-export type ClaimKey = { readonly agentId: string; readonly skillKey: string; readonly keyHash: string }
-
-/** A key about to be taken, and for how long until somebody else may ask what became of it. */
-export type NewClaim = ClaimKey & {
-  readonly requestHash: string
-  readonly callId: string
-  readonly effects: Effects
-  readonly version: string
-  readonly leaseMs: number
-}
-
-/** What became of the call that took a key. */
-export type KnownClaim = {
-  readonly kind: 'answered' | 'in_flight' | 'unknown' | 'abandoned'
-  readonly callId: string
-  readonly requestHash: string
-  readonly version: string
-  /** The first answer, sealed; null when there is none. */
-  readonly answer: Uint8Array | null
-  /** Whether it was found out later that it had happened. */
-  readonly hasHappened: boolean
-}
-
-/** Whole results that must come back later: sealed, in pieces, for a day. */
-export type Results = {
-  readonly keep: (result: {
-    readonly callId: string
-    readonly agentId: string
-    readonly pieces: readonly Uint8Array[]
-    readonly totalBytes: number
-  }) => Promise<void>
-  /** One piece of a result of an agent, and how large the whole is. */
-  readonly piece: (
-    agentId: string,
-    callId: string,
-    number: number,
-  ) => Promise<{ readonly bytes: Uint8Array; readonly totalBytes: number; readonly pieces: number } | undefined>
-}
-
-/** A place of a skill that is carried out only so often at once, over all replicas. */
-export type Lease = {
-  readonly release: () => Promise<void>
-  /** Aborted when the place could not be kept: somebody else may have it soon. */
-  readonly lost: AbortSignal
-}
-
-/** Places of skills with a limit on calls at once. */
-export type Leases = {
-  /** Undefined when there was none before the time was over. A call below one that holds a place of the same skill gets none at once. */
-  readonly acquire: (wanted: {
-    readonly skillKey: string
-    readonly slots: number
-    readonly callId: string
-    readonly parentCallId: string | null
-    readonly waitMs: number
-  }) => Promise<Lease | undefined>
-}
-
-/** Calls that nobody waits for. */
-export type AsyncCalls = {
-  /** Tells every replica of a call before it is answered with 202. */
-  readonly announce: (row: NewCallRow, completes?: Completion) => Promise<void>
-  /** Asks whoever carries a call out to end it; false when it is not under way. */
-  readonly cancel: (callId: string) => Promise<boolean>
-  /** Says that a call runs here, and hears when it is to end. */
-  readonly run: (callId: string, work: (signal: AbortSignal) => Promise<unknown>) => void
-  readonly running: () => number
-}

@@ -1,8 +1,7 @@
 /** So many at once, and a bounded queue for those who come then. */
 export type Slots = {
   /**
-   * Takes a place, waiting for it at most so long; answers with what gives it back, or undefined when there is none. Whoever
-   * would have to wait longer than that by what places were held lately is told at once.
+   * Takes a place, waiting for it at most so long; answers with what gives it back, or undefined when there is none.
    */
   readonly take: (waitMs: number, rank?: number) => Promise<(() => void) | undefined>
   readonly inUse: () => number
@@ -10,7 +9,12 @@ export type Slots = {
 }
 
 /** How many places each rank may fill up to, the most important rank first, and how many of one rank may wait. */
-export type SlotOptions = { readonly limits: readonly number[]; readonly queue: number }
+export type SlotOptions = {
+  readonly limits: readonly number[]
+  readonly queue: number
+  /** Whether somebody is told at once who would, by what places were held lately, wait too long; otherwise everybody waits. */
+  readonly foresees?: boolean
+}
 
 type Waiting = { readonly enter: () => void; readonly since: number }
 
@@ -18,7 +22,7 @@ type Waiting = { readonly enter: () => void; readonly since: number }
 const weight = 0.1
 
 /** Makes places. A rank that matters more finds room above the limit of those that matter less, and is let in before them. */
-export function createSlots({ limits, queue }: SlotOptions): Slots {
+export function createSlots({ limits, queue, foresees = false }: SlotOptions): Slots {
   const queues: Waiting[][] = limits.map(() => [])
   let inUse = 0
   let heldMs = 0
@@ -46,7 +50,7 @@ export function createSlots({ limits, queue }: SlotOptions): Slots {
       const line = queues[rank]
       if (line === undefined) return undefined
       if (line.length === 0 && inUse < limitOf(rank)) return hold()
-      const expectedMs = (line.length * heldMs) / limitOf(rank)
+      const expectedMs = foresees ? (line.length * heldMs) / limitOf(rank) : 0
       if (waitMs <= 0 || line.length >= queue || expectedMs > waitMs) return undefined
       return new Promise((resolve) => {
         const leave = (): void => {

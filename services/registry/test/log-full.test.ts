@@ -12,6 +12,7 @@ beforeAll(async () => {
   for (const [name, effects] of [
     ['look-up', 'read'],
     ['pay-once', 'once'],
+    ['pay-again', 'idempotent'],
   ] as const) {
     await registry.publish({ name, front: `permission: []\neffects: ${effects}` })
     await registry.release(name, '1.0.0')
@@ -29,21 +30,27 @@ describe('a call log that can take no more', () => {
   it('503 LOG_UNAVAILABLE: the call that finds it full is told what it may have done, and the next are not carried out', async () => {
     const call = (name: string): ReturnType<TestRegistry['send']> =>
       registry.send('POST', `/v1/skills/${name}/calls`, { key, body: { arguments: { text: 'y'.repeat(60_000) } } })
-    let reply = await call('pay-once')
+    let reply = await call('pay-again')
     while (reply.status === 200 && acknowledged.length < 400) {
       acknowledged.push(String(reply.body.meta.call_id))
-      reply = await call('pay-once')
+      reply = await call('pay-again')
     }
     const carriedOut = registry.executions.length
     expect([reply.status, reply.body.error?.code, reply.body.error?.effect, reply.body.error?.next]).toEqual([
       503,
       'LOG_UNAVAILABLE',
       'done',
-      'ask_human',
+      'retry',
     ])
     expect([reply.headers.get('retry-after'), acknowledged.length > 50]).toEqual(['2', true])
-    const next = await call('look-up')
-    expect([next.body.error?.code, next.body.error?.effect, registry.executions.length]).toEqual(['LOG_UNAVAILABLE', 'none', carriedOut])
+    for (const name of ['look-up', 'pay-once', 'pay-again']) {
+      const next = await call(name)
+      expect([name, next.body.error?.code, next.body.error?.effect]).toEqual([name, 'LOG_UNAVAILABLE', 'none'])
+    }
+    // What happens once tells the log before it does anything, so that it need not even be known that the log is full.
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    const once = await call('pay-once')
+    expect([once.body.error?.code, once.body.error?.effect, registry.executions.length]).toEqual(['LOG_UNAVAILABLE', 'none', carriedOut])
     expect((await registry.send('GET', '/v1/skills', { key })).status).toBe(200)
   })
   it('200: with the database back it takes calls again, and has every one it had acknowledged', async () => {

@@ -9,6 +9,7 @@ import type { Keyed } from './idempotency.ts'
 /** A call between its admission and its row: what is known of it so far. */
 export type CallInProgress = {
   readonly id: string
+  readonly visit: Visit
   readonly startedAt: Date
   /** The catalogue the whole call is decided by. */
   readonly snapshot: Snapshot
@@ -76,6 +77,7 @@ export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInPro
     )
   return {
     id,
+    visit,
     startedAt,
     snapshot,
     traceparent: visit.traceparent,

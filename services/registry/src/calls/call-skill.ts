@@ -27,7 +27,7 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
     const other = keyed === undefined ? undefined : await claimKey(deps, call, { keyed, isAway: first === 'away', admission })
     if (other !== undefined) return other
     const admitted = { admission, args, input, signal: null }
-    return await (input.isAsync ? startAsync(deps, visit, call, admitted) : carryOut(deps, visit, call, admitted))
+    return await (input.isAsync ? startAsync(deps, call, admitted) : carryOut(deps, call, admitted))
   } catch (error) {
     return endRefused(deps, call, error)
   }

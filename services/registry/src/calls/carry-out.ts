@@ -1,7 +1,6 @@
 import { limits } from '@repertoire/contract'
 import { Refusal, type Admission } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
-import type { Visit } from '../visit.ts'
 import type { CallInProgress } from './call-in-progress.ts'
 import type { CallAnswer, CallInput } from './call.ts'
 import { checkOutput } from './check-output.ts'
@@ -22,7 +21,7 @@ export type Admitted = {
 }
 
 /** Carries an admitted call out: the intent where it may happen only once, the execution, its answer, and the durable row. */
-export async function carryOut(deps: Deps, visit: Visit, call: CallInProgress, admitted: Admitted): Promise<CallAnswer> {
+export async function carryOut(deps: Deps, call: CallInProgress, admitted: Admitted): Promise<CallAnswer> {
   const { admission, args, input, signal } = admitted
   const { version } = admission.resolved
   if (deps.calls.isDown())
@@ -32,7 +31,7 @@ export async function carryOut(deps: Deps, visit: Visit, call: CallInProgress, a
   if (call.happensOnce() && !call.hasIntent()) await intendCall(deps, call, 'once')
   call.starts()
   const executed = await executeCall(deps, call, { admission, args, signal })
-  withholdAnswer(deps, visit, admission)
+  withholdAnswer(deps, call.visit, admission)
   if (executed.kind === 'skill_error') {
     const { code, message, effect } = executed.error
     return finishCall(deps, call, {
@@ -44,7 +43,7 @@ export async function carryOut(deps: Deps, visit: Visit, call: CallInProgress, a
   checkOutput(call, version, result)
   const shown = await showResult(deps, call, {
     input,
-    agentId: visit.caller.id,
+    agentId: call.visit.caller.id,
     json: result.json,
     version: admission.resolved.version.manifest.max_result_bytes,
   })

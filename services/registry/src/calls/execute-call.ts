@@ -17,8 +17,8 @@ export async function executeCall(deps: Deps, call: CallInProgress, { admission,
   const isUnsandboxed = version.kind === 'code' && version.source !== 'folder'
   if (isUnsandboxed) refuseWithoutCage(deps, call, version)
   const connection = connectionOf(call, version)
-  const kind = version.kind
-  return holdPlace(deps, call, { version, skillKey: admission.skill.key, signal }, async (held) => {
+  const { kind } = version
+  const work = async (held: AbortSignal | null): Promise<Executed> => {
     const started = performance.now()
     const attempt: Omit<Execution, 'timeoutMs'> = {
       callId: call.id,
@@ -32,11 +32,12 @@ export async function executeCall(deps: Deps, call: CallInProgress, { admission,
     }
     const result = await executeWithRetry(deps, call, { kind, attempt })
     call.measured({
-      executor: isUnsandboxed ? 'code-unsandboxed' : version.kind,
+      executor: isUnsandboxed ? 'code-unsandboxed' : kind,
       executor_ms: Math.round((performance.now() - started) * 1000) / 1000,
     })
     return settleExecution(result, version, call.timeoutMs())
-  })
+  }
+  return holdPlace(deps, call, { version, skillKey: admission.skill.key, signal, work })
 }
 
 function tellPlaybook(call: CallInProgress, { instructions, manifest, files }: VersionRecord): Executed {

@@ -24,13 +24,17 @@ export async function finishCall(deps: Deps, call: CallInProgress, { end, answer
     await deps.claims.release(keyed, call.id).catch(() => undefined)
     return answer
   }
-  return writeKeyed(deps, call, keyed, { end, answer })
+  return writeKeyed(deps, call, { keyed, end, answer })
 }
 
-async function writeKeyed(deps: Deps, call: CallInProgress, keyed: Keyed, { end, answer }: Finished): Promise<CallAnswer> {
+async function writeKeyed(
+  deps: Deps,
+  call: CallInProgress,
+  { keyed, end, answer }: Finished & { readonly keyed: Keyed },
+): Promise<CallAnswer> {
   const written = writeAnswer(answer, { request_id: call.requestId })
   const headers = answer.kind === 'refused' ? answer.refusal.headers : {}
-  await recordCall(deps, call, end, completionOf(deps, keyed, call.id, { ...written, headers }))
+  await recordCall(deps, call, { ...end, completes: completionOf(deps, { keyed, callId: call.id, ...written, headers }) })
   const cause = answer.kind === 'refused' && answer.refusal.code === 'INTERNAL' ? answer.refusal.cause : undefined
   return { kind: 'written', ...written, headers, ...(cause === undefined ? {} : { cause }) }
 }

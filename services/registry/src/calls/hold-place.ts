@@ -2,19 +2,19 @@ import { Refusal, type VersionRecord } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { CallInProgress } from './call-in-progress.ts'
 
-/** Who wants a place. */
-export type PlaceWanted = { readonly version: VersionRecord; readonly skillKey: string; readonly signal: AbortSignal | null }
+/** Who wants a place, and what it does in it. */
+export type PlaceWanted<T> = {
+  readonly version: VersionRecord
+  readonly skillKey: string
+  readonly signal: AbortSignal | null
+  readonly work: (signal: AbortSignal | null) => Promise<T>
+}
 
 /**
  * Does some work in a place of a skill that is carried out only so often at once over all replicas; without such a limit at
  * once. Work whose place could not be kept is ended: somebody else may have it already.
  */
-export async function holdPlace<T>(
-  deps: Deps,
-  call: CallInProgress,
-  { version, skillKey, signal }: PlaceWanted,
-  work: (signal: AbortSignal | null) => Promise<T>,
-): Promise<T> {
+export async function holdPlace<T>(deps: Deps, call: CallInProgress, { version, skillKey, signal, work }: PlaceWanted<T>): Promise<T> {
   const { concurrency: slots, name } = version.manifest
   if (slots === undefined) return work(signal)
   const started = performance.now()

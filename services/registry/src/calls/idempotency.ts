@@ -63,8 +63,10 @@ export function answerKnown(deps: Deps, keyed: Keyed, known: KnownClaim): CallAn
 
 type Packed = { readonly status: number; readonly headers: Readonly<Record<string, string>> }
 
+type ToKeep = Packed & { readonly keyed: Keyed; readonly callId: string; readonly body: Uint8Array }
+
 /** The end of a key's claim, with its answer sealed: it holds what the caller got, unredacted. */
-export function completionOf(deps: Deps, keyed: Keyed, callId: string, answer: Packed & { readonly body: Uint8Array }): Completion {
+export function completionOf(deps: Deps, { keyed, callId, ...answer }: ToKeep): Completion {
   const { agentId, skillKey, keyHash } = keyed
   const head = Buffer.from(`${JSON.stringify({ status: answer.status, headers: answer.headers })}\n`)
   const bytes = Buffer.concat([head, answer.body])

@@ -9,7 +9,8 @@ import type { CallInProgress } from './call-in-progress.ts'
 const maxPayloadBytes = 64 * 1024
 
 /** Writes the call's one row and answers once it is durable. */
-export async function recordCall(deps: Deps, call: CallInProgress, end: CallEnd, completes?: Completion): Promise<void> {
+export async function recordCall(deps: Deps, call: CallInProgress, end: CallEnd & { readonly completes?: Completion }): Promise<void> {
+  const { completes } = end
   const entry = {
     row: rowOf(deps, call, end),
     ...(call.hasIntent() ? { closesIntent: true } : {}),

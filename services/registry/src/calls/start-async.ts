@@ -1,6 +1,5 @@
 import { Refusal } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
-import type { Visit } from '../visit.ts'
 import type { CallAnswer } from './call.ts'
 import type { CallInProgress } from './call-in-progress.ts'
 import { carryOut, type Admitted } from './carry-out.ts'
@@ -15,7 +14,7 @@ const mostRunning = 1000
  * Starts a call that nobody waits for: every replica knows of it before its caller has its id, so that it is never forgotten.
  * What a key is answered with is that id, since it is the first answer.
  */
-export async function startAsync(deps: Deps, visit: Visit, call: CallInProgress, admitted: Admitted): Promise<CallAnswer> {
+export async function startAsync(deps: Deps, call: CallInProgress, admitted: Admitted): Promise<CallAnswer> {
   if (deps.asyncCalls.running() >= mostRunning)
     throw new Refusal('BUSY', `${mostRunning} calls run in the background of this replica already.`, { headers: { 'Retry-After': '5' } })
   const told = { call_id: call.id, state: 'running', status: `/v1/calls/${call.id}`, cancel: `/v1/calls/${call.id}/cancel` }
@@ -26,13 +25,13 @@ export async function startAsync(deps: Deps, visit: Visit, call: CallInProgress,
   const keyed = call.claimed()
   await deps.asyncCalls.announce(
     rowOf(deps, call, { outcome: 'unknown', error: null, output: null, effect: 'possible' }),
-    keyed === undefined ? undefined : completionOf(deps, keyed, call.id, { ...written, headers }),
+    keyed === undefined ? undefined : completionOf(deps, { keyed, callId: call.id, ...written, headers }),
   )
   call.intended()
   call.answeredItsKey()
   deps.asyncCalls.run(call.id, async (signal) => {
     signal.addEventListener('abort', () => call.cancelled(), { once: true })
-    await carryOut(deps, visit, call, { ...admitted, signal }).catch((error: unknown) => endRefused(deps, call, error))
+    await carryOut(deps, call, { ...admitted, signal }).catch((error: unknown) => endRefused(deps, call, error))
   })
   return { kind: 'written', ...written, headers }
 }

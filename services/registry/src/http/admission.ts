@@ -9,7 +9,7 @@ const ranks = { read: 0, call: 1, log: 2, export: 3 } as const
 /** Makes the places of all requests: calls fill so many, reading the catalogue and managing always finds room above that, questions to the log stay below. */
 export function createAdmission(concurrency: number): Slots {
   const least = (share: number): number => Math.max(1, Math.ceil(concurrency * share))
-  return createSlots({ limits: [concurrency + least(0.25), concurrency, least(0.5), least(0.125)], queue: concurrency * 2 })
+  return createSlots({ limits: [concurrency + least(0.25), concurrency, least(0.5), least(0.125)], queue: concurrency * 2, foresees: true })
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Database } from '../store/connect.ts'
 import type { OpenCallLog } from './open-call-log.ts'
 
 const channel = 'repertoire_cancel'
-const askMs = 3000
+const askMs = 1500
 /** A notification that was lost is made good this soon. */
 const lookMs = 900
 

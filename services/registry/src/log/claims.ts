@@ -2,7 +2,7 @@ import type postgres from 'postgres'
 import type { ClaimKey, Claims, KnownClaim, NewClaim } from '../ports.ts'
 import type { Pool } from '../store/connect.ts'
 
-const deadlineMs = 3000
+const deadlineMs = 1000
 /** How long the answer to a key is kept. */
 const keptHours = 24
 

@@ -7,7 +7,7 @@ const liveSeconds = 15
 const renewMs = 5000
 /** Without a renewal for two thirds of its life, a place is given up before somebody else may have it. */
 const giveUpMs = 10_000
-const askMs = 3000
+const askMs = 1500
 const pollMs = 50
 const mostWaiting = 500
 

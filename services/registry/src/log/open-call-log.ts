@@ -41,9 +41,9 @@ export type CallLogOptions = {
   readonly instance: string
 }
 
-const appendDeadlineMs = 6000
-const keyedDeadlineMs = 3000
-const readOwnMs = 500
+const appendDeadlineMs = 1800
+const keyedDeadlineMs = 1000
+const readOwnMs = 400
 const closeMs = 1500
 /** As long as a timer can be set for. */
 const longestMs = 2 ** 31 - 1

@@ -1,8 +1,10 @@
 import type { Results } from '../ports.ts'
 import type { Pool } from '../store/connect.ts'
 
-const keepMs = 15_000
-const readMs = 3000
+/** For a result of 1 MiB, and for each further one. */
+const keepMs = 1500
+const keepMoreMs = 500
+const readMs = 1500
 /** Pieces of 64 KiB in one statement, so that a large result is never whole in one of them. */
 const atOnce = 16
 const keptHours = 24
@@ -11,15 +13,18 @@ const keptHours = 24
 export function openResults(pool: () => Pool): Results {
   return {
     keep: ({ callId, agentId, pieces, totalBytes }) =>
-      pool().gate.run(async () => {
-        await pool().sql.begin(async (tx) => {
-          for (let first = 0; first < pieces.length; first += atOnce) {
-            const some = pieces.slice(first, first + atOnce)
-            await tx`insert into call_results (call_id, chunk, agent_id, total_bytes, bytes)
+      pool().gate.run(
+        async () => {
+          await pool().sql.begin(async (tx) => {
+            for (let first = 0; first < pieces.length; first += atOnce) {
+              const some = pieces.slice(first, first + atOnce)
+              await tx`insert into call_results (call_id, chunk, agent_id, total_bytes, bytes)
               select ${callId}::uuid, number, ${agentId}, ${totalBytes}, decode(hex, 'hex') from unnest(${some.map((_, index) => first + index)}::int[], ${some.map((piece) => Buffer.from(piece).toString('hex'))}::text[]) as piece (number, hex)`
-          }
-        })
-      }, keepMs),
+            }
+          })
+        },
+        keepMs + (totalBytes / 1_048_576) * keepMoreMs,
+      ),
     piece: (agentId, callId, number) =>
       pool().gate.run(async () => {
         const [row] = await pool().sql<{ bytes: Buffer; total_bytes: number; pieces: number }[]>`

@@ -86,7 +86,7 @@ export async function carryOut(
       })
       return { skill, facts, plan, rollout, changed: true, revision: await tx.revision() }
     },
-    { isUrgent: command.isUrgent },
+    { isUrgent: command.isUrgent, line: nameKey(command.skill) },
   )
   // It is done: that nobody can be asked who obeys by now changes nothing of that.
   const propagation =

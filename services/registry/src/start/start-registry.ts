@@ -33,6 +33,7 @@ import { startAutomation } from './automation.ts'
 import { writeBanner } from './banner.ts'
 import { bringUp, bringUpSoon, isAway, keepBringingUp, type BringUp, type BroughtUp } from './bring-up.ts'
 import { readInstallSecret, takeDataDirectory } from './data-directory.ts'
+import { ignoreDriverFaults } from './driver-faults.ts'
 import { explainStart } from './explain-start.ts'
 import { openCatalogue } from './open-catalogue.ts'
 import { createProver } from './prove-in-worker.ts'
@@ -88,6 +89,8 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   )
   runnerStarting.catch(() => undefined)
 
+  const stopIgnoring = ignoreDriverFaults(logger)
+  undo.add('guard against faults of the driver', async () => stopIgnoring())
   const database = openDatabase(url)
   undo.add('database', database.close)
   const stopWatching = watchPools(database, (pool) =>

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
-import { createGate, type Gate } from './gate.ts'
+import { arrayTypes } from './array-types.ts'
+import { createGate, type Gate, type GateOptions } from './gate.ts'
 
 /** Drizzle over a pool. */
 export type Drizzle = ReturnType<typeof drizzle>
@@ -14,6 +15,8 @@ export type Pool = {
   readonly sql: postgres.Sql
   readonly db: Drizzle
   readonly gate: Gate
+  /** How long a statement may take, in milliseconds. */
+  readonly statementMs: number
   readonly reset: () => void
   readonly close: () => Promise<void>
 }
@@ -40,14 +43,15 @@ export type Database = {
   readonly close: () => Promise<void>
 }
 
-const probeMs = 2500
+const probeMs = 1000
 
 /** Opens the pools; nothing is connected before the first query. */
 export function openDatabase(url: string): Database {
-  const general = openPool(url, 'general', { connections: 10, inside: 256 })
-  const log = openPool(url, 'log', { connections: 6, inside: 256 })
-  const urgent = openPool(url, 'urgent', { connections: 3, inside: 512 })
-  const pulse = openPool(url, 'pulse', { connections: 2, inside: 64 })
+  const general = openPool(url, 'general', { connections: 10, queue: 256, waitMs: 250, statementMs: 2000 })
+  const log = openPool(url, 'log', { connections: 6, queue: 256, waitMs: 250, statementMs: 2000 })
+  const urgent = openPool(url, 'urgent', { connections: 4, queue: 512, waitMs: 1000, statementMs: 2000 })
+  // A first load of a large catalogue takes its time.
+  const pulse = openPool(url, 'pulse', { connections: 2, queue: 64, waitMs: 1500, statementMs: 5000 })
   const pools = [general, log, urgent, pulse]
   const relistening = new Set<() => void>()
   return {
@@ -57,11 +61,11 @@ export function openDatabase(url: string): Database {
     pulse,
     pools,
     listen: ({ channel, onPayload, onListen }, onError) => {
-      let client = connect(url, 'listen', 1)
+      let client = connect(url, 'listen', single)
       const subscribe = (): void => void client.listen(channel, onPayload, onListen).catch(onError)
       const again = (): void => {
         void client.end({ timeout: 0 }).catch(() => undefined)
-        client = connect(url, 'listen', 1)
+        client = connect(url, 'listen', single)
         subscribe()
       }
       subscribe()
@@ -72,7 +76,7 @@ export function openDatabase(url: string): Database {
       }
     },
     probe: async () => {
-      const client = connect(url, 'probe', 1)
+      const client = connect(url, 'probe', single)
       const answer = client`select 1`.then(
         () => true,
         () => false,
@@ -91,13 +95,17 @@ export function openDatabase(url: string): Database {
   }
 }
 
-function openPool(url: string, name: string, { connections, inside }: { readonly connections: number; readonly inside: number }): Pool {
-  let sql = connect(url, name, connections)
+type PoolSize = GateOptions & { readonly statementMs: number }
+
+function openPool(url: string, name: string, { statementMs, ...size }: PoolSize): Pool {
+  const open = (): postgres.Sql => connect(url, name, { max: size.connections, statementMs })
+  let sql = open()
   let db: Drizzle | undefined
-  const gate = createGate(inside)
+  const gate = createGate(size)
   return {
     name,
     gate,
+    statementMs,
     get sql() {
       return sql
     },
@@ -108,7 +116,7 @@ function openPool(url: string, name: string, { connections, inside }: { readonly
     },
     reset: () => {
       const old = sql
-      sql = connect(url, name, connections)
+      sql = open()
       db = undefined
       gate.forget()
       void old.end({ timeout: 0 }).catch(() => undefined)
@@ -117,8 +125,9 @@ function openPool(url: string, name: string, { connections, inside }: { readonly
   }
 }
 
-function connect(url: string, name: string, max: number): postgres.Sql {
-  return postgres(url, { ...options, max, connection: { ...timeouts, application_name: `repertoire-${name}` } })
+function connect(url: string, name: string, { max, statementMs }: { readonly max: number; readonly statementMs: number }): postgres.Sql {
+  const connection = { ...timeouts, statement_timeout: statementMs, application_name: `repertoire-${name}` }
+  return postgres(url, { ...options, max, connection })
 }
 
 // A database that comes back is found again within a second; the driver's own pauses grow to twenty.
@@ -128,5 +137,8 @@ const options = {
   idle_timeout: 60,
   max_lifetime: 60 * 30,
   onnotice: () => undefined,
+  fetch_types: false,
+  types: arrayTypes,
 } as const
-const timeouts = { statement_timeout: 5000, idle_in_transaction_session_timeout: 5000, lock_timeout: 2000 } as const
+const timeouts = { idle_in_transaction_session_timeout: 5000, lock_timeout: 1000 } as const
+const single = { max: 1, statementMs: 5000 } as const

@@ -1,4 +1,5 @@
 import { Refusal } from '@repertoire/core'
+import { createSlots } from '../slots.ts'
 import { explainDatabaseError, isDatabaseAway } from './database-error.ts'
 
 /** What a piece of work is told, and tells: whether its time is over, that it is about to commit, that an answer has come. */
@@ -15,14 +16,22 @@ export type Gate = {
   readonly forget: () => void
 }
 
-type Inside = { readonly startedAt: number; readonly giveUp: () => void }
+type Inside = { readonly startedAt: number; readonly giveUp: () => void; readonly leave: () => void }
+
+/** How many may be inside, which is one for every connection, how many may wait, and for how long. */
+export type GateOptions = { readonly connections: number; readonly queue: number; readonly waitMs: number }
+
+const usualDeadlineMs = 1500
+/** Work that has no deadline of its own still does not wait for ever to begin. */
+const longestWaitMs = 5000
 
 /**
- * The driver waits for a connection without end and does not notice a dead link, so every piece of work gets a deadline of
- * ours, and beyond `maxInside` the next is refused at once. Work whose deadline has passed must not begin or commit later:
- * whoever was told that nothing happened has to be right.
+ * The driver waits for a connection without end, puts work behind work that hangs, and does not notice a dead link. So every
+ * piece of work gets a connection of its own, after a short wait or not at all, and a deadline of ours. Work whose deadline
+ * has passed must not begin or commit later: whoever was told that nothing happened has to be right.
  */
-export function createGate(maxInside: number, defaultDeadlineMs = 6000): Gate {
+export function createGate({ connections, queue, waitMs }: GateOptions): Gate {
+  const slots = createSlots({ limits: [connections], queue })
   const inside = new Set<Inside>()
   let heardAt = performance.now()
   const alive = (): void => void (heardAt = performance.now())
@@ -30,12 +39,15 @@ export function createGate(maxInside: number, defaultDeadlineMs = 6000): Gate {
     oldestMs: () => Math.max(0, ...[...inside].map(({ startedAt }) => performance.now() - startedAt)),
     quietMs: () => performance.now() - heardAt,
     forget: () => {
-      for (const { giveUp } of inside) giveUp()
+      for (const { giveUp, leave } of inside) {
+        giveUp()
+        leave()
+      }
       inside.clear()
     },
-    run: async (work, deadlineMs = defaultDeadlineMs) => {
-      if (inside.size >= maxInside)
-        throw new Refusal('BUSY', 'Too many requests wait for the database.', { headers: { 'Retry-After': '1' } })
+    run: async (work, deadlineMs = usualDeadlineMs) => {
+      const leave = await slots.take(Number.isFinite(deadlineMs) ? Math.min(waitMs, deadlineMs) : longestWaitMs)
+      if (leave === undefined) throw new Refusal('BUSY', 'Too many requests wait for the database.', { headers: { 'Retry-After': '1' } })
       let isOver = false
       let isCommitting = false
       let timer: NodeJS.Timeout | undefined
@@ -47,10 +59,11 @@ export function createGate(maxInside: number, defaultDeadlineMs = 6000): Gate {
         }
         if (Number.isFinite(deadlineMs)) timer = setTimeout(giveUp, deadlineMs)
       })
-      const entry = { startedAt: performance.now(), giveUp }
+      const entry = { startedAt: performance.now(), giveUp, leave }
       inside.add(entry)
       const running = work({ isOver: () => isOver, committing: () => (isCommitting = true), alive }).finally(() => {
         inside.delete(entry)
+        leave()
         alive()
       })
       running.catch(() => undefined)

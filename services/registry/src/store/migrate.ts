@@ -14,6 +14,8 @@ export async function migrate<T>(url: string, afterwards: () => Promise<T>, conn
   const sql = postgres(url, {
     max: 1,
     onnotice: () => undefined,
+    // Asked for by the driver, and answered to nobody: a connection that broke there would end the process.
+    fetch_types: false,
     connect_timeout: 10,
     connection: { application_name: 'repertoire-migrate', lock_timeout: 120_000 },
   })

@@ -7,6 +7,7 @@ import { listAudit, verifyAudit } from './audit-reading.ts'
 import { declaredAt, eventsOf, grantsAt, requirementsOf } from './history.ts'
 import type { KeptHead } from './kept-head.ts'
 import { listKeys } from './keys.ts'
+import { createLines } from './lines.ts'
 import { findRollout, listRollouts, saltOf } from './rollouts.ts'
 import type { SnapshotFeed } from './snapshot-feed.ts'
 import { blobs, versionFiles } from './tables/catalogue.ts'
@@ -15,18 +16,34 @@ import { runTransaction } from './transaction.ts'
 /** What a store works with. */
 export type StoreTools = { readonly feed: SnapshotFeed; readonly secret: Uint8Array; readonly head: KeptHead }
 
+const wholeMs = 1900
+const lineMs = 1000
+const leastMs = 200
+
+// Whoever changed something reads its change here, as long as that takes no longer than anybody may be kept waiting.
+async function readBack(feed: SnapshotFeed, revision: number, withinMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, Math.max(leastMs, withinMs))))
+  const read = feed.reach(revision).catch(() => undefined)
+  await Promise.race([read, late]).finally(() => clearTimeout(timer))
+}
+
 /** The store over one database; every piece of work passes a gate. */
 export function openStore(database: Database, { feed, secret, head }: StoreTools): Store {
   const { general, urgent } = database
+  const inLine = createLines()
   const ask = <T>(work: (db: Drizzle) => Promise<T>): Promise<T> => general.gate.run(() => work(general.db))
   return {
-    transaction: async (work, { isUrgent = false } = {}) => {
+    transaction: async (work, { isUrgent = false, line } = {}) => {
       const pool = isUrgent ? urgent : general
       const installId = feed.isConfirmed() ? feed.current().installId : undefined
-      const committed = await pool.gate.run((ticket) => runTransaction(pool.db, { secret, head, installId, ticket }, work))
+      const began = performance.now()
+      const committed = await inLine(line, lineMs, () =>
+        pool.gate.run((ticket) => runTransaction(pool.db, { secret, head, installId, ticket }, work)),
+      )
       if (committed.head !== undefined) head.note(committed.head)
       // It is committed: that this replica cannot read it back right now makes nothing undone.
-      if (committed.revision !== undefined) await feed.reach(committed.revision).catch(() => undefined)
+      if (committed.revision !== undefined) await readBack(feed, committed.revision, wholeMs - (performance.now() - began))
       return committed.result
     },
     file: (versionId, path) =>

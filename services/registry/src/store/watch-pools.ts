@@ -1,8 +1,8 @@
 import type { Database, Pool } from './connect.ts'
 
-const everyMs = 1000
-// A statement ends after five seconds at the latest, by the server's own clock: who is silent longer is not there.
-const silentMs = 7000
+const everyMs = 400
+// A statement ends at its time-out at the latest, by the server's own clock: who is silent longer is not there.
+const graceMs = 500
 
 /**
  * Replaces pools whose link is dead: the driver notices only when the network tells it, which after a failover may take a
@@ -27,6 +27,7 @@ export function watchPools(database: Database, onReset: (pool: string) => void):
   return () => clearInterval(timer)
 }
 
-function isSilent({ gate }: Pool): boolean {
+function isSilent({ gate, statementMs }: Pool): boolean {
+  const silentMs = statementMs + graceMs
   return gate.oldestMs() > silentMs && gate.quietMs() > silentMs
 }

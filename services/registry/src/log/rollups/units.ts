@@ -26,8 +26,16 @@ export function unitsOf(rows: readonly Counted[]): UnitCount[] {
     const unitHash = row.unit_kind === 'call' ? '' : (row.unit_hash ?? '')
     const key = [row.rollout_id, row.arm, row.unit_kind ?? '', unitHash, row.version].join('\n')
     const unit = units.get(key) ?? {
-      ...{ rolloutId: row.rollout_id, arm: row.arm, unitKind: row.unit_kind ?? '', unitHash, version: row.version },
-      ...{ calls: 0, failures: 0, totalMs: 0, squaredMs: 0, lastAt: row.ts },
+      rolloutId: row.rollout_id,
+      arm: row.arm,
+      unitKind: row.unit_kind ?? '',
+      unitHash,
+      version: row.version,
+      calls: 0,
+      failures: 0,
+      totalMs: 0,
+      squaredMs: 0,
+      lastAt: row.ts,
     }
     units.set(key, unit)
     unit.calls += 1

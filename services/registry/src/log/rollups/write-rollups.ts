@@ -8,8 +8,8 @@ import { violationsOf, type Violations } from './violations.ts'
 export async function addToRollups(tx: postgres.TransactionSql, rows: readonly Counted[], sign: 1 | -1 = 1): Promise<void> {
   const counted = rows.filter((row) => !row.dry_run)
   if (counted.length === 0) return
-  await addCells(tx, 'call_hours', cellsOf(counted, grains.hour), sign)
-  await addCells(tx, 'call_days', cellsOf(counted, grains.day), sign)
+  await addCells(tx, { table: 'call_hours', cells: cellsOf(counted, grains.hour), sign })
+  await addCells(tx, { table: 'call_days', cells: cellsOf(counted, grains.day), sign })
   await addViolations(tx, violationsOf(counted), sign)
   await addUnits(tx, unitsOf(counted), sign)
 }
@@ -21,12 +21,9 @@ function columnsOf<T>(items: readonly T[], columns: readonly ((item: T) => strin
   return columns.map((column) => items.map(column)) as never[]
 }
 
-async function addCells(
-  tx: postgres.TransactionSql,
-  table: 'call_hours' | 'call_days',
-  cells: readonly Cell[],
-  sign: 1 | -1,
-): Promise<void> {
+type ToAdd = { readonly table: 'call_hours' | 'call_days'; readonly cells: readonly Cell[]; readonly sign: 1 | -1 }
+
+async function addCells(tx: postgres.TransactionSql, { table, cells, sign }: ToAdd): Promise<void> {
   await tx.unsafe(
     `insert into ${table} as known (bucket, skill, version, agent_id, arm, outcome, error_code, calls, attempts, retried, total_ms, output_bytes, histogram)
      select * from unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::float8[], $12::bigint[], $13::numeric[])

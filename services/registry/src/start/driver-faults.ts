@@ -1,0 +1,13 @@
+import type { Logger } from 'pino'
+import { isDriverFault } from '../store/driver-fault.ts'
+
+/** Lives on after faults that the database driver throws at nobody; any other error that nobody catches ends the process as ever. */
+export function ignoreDriverFaults(logger: Logger): () => void {
+  const listen = (error: unknown): void => {
+    if (isDriverFault(error)) return logger.warn({ err: error }, 'the database driver wrote to a connection that had closed')
+    logger.fatal({ err: error }, 'an error that nobody caught')
+    process.exit(1)
+  }
+  process.on('uncaughtException', listen)
+  return () => void process.off('uncaughtException', listen)
+}
