@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startSharedDatabase, type SharedDatabase } from './database-for-replicas.ts'
@@ -103,6 +103,16 @@ describe('three replicas on one database', () => {
     }
     console.log(`with every listener killed just before: ${taken.map(Math.round).join(', ')} ms`)
     expect(Math.max(...taken)).toBeLessThan(4 * 3000)
+  })
+  it('each keep where the audit log ends, whoever of them appended to it', async () => {
+    const ends = async (): Promise<unknown> =>
+      Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder.path, name, 'audit-head'), 'utf8')).head.seq))
+    for (const replica of replicas) {
+      await replica.send('POST', '/v1/agents', { id: `agent-${replicas.indexOf(replica)}`, name: 'x' })
+      const [row] = await database.sql`select max(seq)::int as last from audit_events`
+      await expect.poll(ends, { timeout: 5000 }).toEqual(names.map(() => row?.['last']))
+      expect((await replica.send('GET', '/v1/audit/verify')).body.data).toMatchObject({ ok: true, tail_checked: true })
+    }
   })
   it('give the content of a revision whenever they name it, on every route and replica, while it changes all the time', async () => {
     const contents = new Map<number, string>()

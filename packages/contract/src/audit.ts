@@ -45,7 +45,9 @@ export const AuditVerified = z.object({
   rows: z.number().describe('events that were looked at'),
   unverifiable: z.number().describe('events older than the chain, or than the install secret'),
   last_seq: z.number(),
-  tail_checked: z.boolean().describe('whether the replica that was asked knows how far the log went'),
+  tail_checked: z
+    .boolean()
+    .describe('whether the replica that was asked knows how far the log went: it appended an event, or heard of one from another'),
   first_bad: z.object({ seq: z.number(), problem: z.string() }).nullable(),
 })
 export type AuditVerified = z.infer<typeof AuditVerified>

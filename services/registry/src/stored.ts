@@ -229,7 +229,7 @@ export type AuditVerdict = {
   /** Events that are older than the chain, or than the install secret. */
   readonly unverifiable: number
   readonly last_seq: number
-  /** Whether the replica that was asked knows how far the log went; one that has appended nothing does not. */
+  /** Whether the replica that was asked knows how far the log went; one that has appended and heard of nothing does not. */
   readonly tail_checked: boolean
   readonly first_bad: { readonly seq: number; readonly problem: string } | null
 }

@@ -90,7 +90,7 @@ describe('GET /v1/audit/verify', () => {
     const bad = await tampered(`delete from audit_events where seq > ${last - 3}`, back)
     expect([bad?.seq, bad?.problem]).toEqual([
       last,
-      `the tail is cut: this replica appended event ${last}, and the last one there is ${last - 3}`,
+      `the tail is cut: this replica knows of event ${last}, and the last one there is ${last - 3}`,
     ])
     expect([(await verify()).ok, registry.bugs]).toEqual([true, []])
   })

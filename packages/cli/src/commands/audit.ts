@@ -58,6 +58,6 @@ export function addAudit(program: Command): void {
 function sayVerdict({ ok, rows, unverifiable, tail_checked: isTailChecked, first_bad: bad }: AuditVerified): string {
   if (!ok || bad !== null) return `the audit log is not as it was written: event ${bad?.seq ?? '?'}: ${bad?.problem ?? 'unknown'}\n`
   const older = unverifiable === 0 ? '' : `; ${unverifiable} of them are older than the chain or the install secret`
-  const tail = isTailChecked ? '' : '; this replica has appended none itself, and cannot tell whether the last ones are missing'
+  const tail = isTailChecked ? '' : '; this replica has appended or heard of none, and cannot tell whether the last ones are missing'
   return `${rows} events, each as it was written${older}${tail}\n`
 }

@@ -24,6 +24,7 @@ import { createMetrics } from '../metrics.ts'
 import type { Clock, Deps } from '../ports.ts'
 import { startEmbeddedPostgres } from '../postgres/embedded.ts'
 import { openDatabase } from '../store/connect.ts'
+import { hearHeads } from '../store/audit-heads.ts'
 import { createKeyUses } from '../store/keys.ts'
 import { keepHead } from '../store/kept-head.ts'
 import { openStore } from '../store/open-store.ts'
@@ -104,7 +105,11 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   const catalogue = await openCatalogue(config, { database, instance, logger })
   undo.add('catalogue', catalogue.stop)
   const { feed, heartbeat, saved } = catalogue
-  const head = keepHead(config.dataDir, (error) => logger.warn({ err: error }, 'the end of the audit log could not be kept'))
+  const head = keepHead({
+    folder: config.dataDir,
+    database,
+    onError: (error) => logger.warn({ err: error }, 'the end of the audit log could not be kept'),
+  })
   undo.add('audit head', head.stop)
   aheadMs = () => (Math.abs(feed.skewMs()) > tolerableSkewMs ? feed.skewMs() : 0)
   const store = openStore(database, { feed, secret: installSecret, head })
@@ -162,6 +167,12 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     saved,
   )
   undo.add('attempts to reach the database', async () => boot.giveUp())
+  undo.add(
+    'audit heads of others',
+    hearHeads(database, { secret: installSecret, kept: head }, (error) =>
+      logger.warn({ err: error }, 'the ends of the audit log that others tell are not heard'),
+    ),
+  )
   const stopPartitions = keepPartitions(database, logger)
   undo.add('partitions', async () => stopPartitions())
   const stopForgetting = forgetKept(database, logger)

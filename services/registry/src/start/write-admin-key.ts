@@ -19,7 +19,7 @@ export async function makeAdminKey(config: Config): Promise<string> {
   const database = openDatabase(url)
   const clock = { now: () => new Date() }
   const say = (error: unknown): void => void process.stderr.write(`repertoire: ${String(error)}\n`)
-  const head = keepHead(config.dataDir, say)
+  const head = keepHead({ folder: config.dataDir, database, onError: say })
   const feed = createSnapshotFeed({ database, now: Date.now, onError: say })
   const store = openStore(database, { feed, secret, head })
   try {

@@ -1,6 +1,8 @@
 import { canonicalJson } from '@repertoire/core'
 import { createHmac } from 'node:crypto'
-import type { auditEvents } from './tables/installation.ts'
+import { eq } from 'drizzle-orm'
+import type { Drizzle, DrizzleTx } from './connect.ts'
+import { auditEvents } from './tables/installation.ts'
 
 /** The action of the event with which another install secret takes over. */
 export const secretRenewed = 'installation.secret'
@@ -35,3 +37,18 @@ export function linkOf(secret: Uint8Array, previous: string | null, event: Uncha
 
 /** Where the chain ended when an event was appended. */
 export type AuditHead = { readonly seq: number; readonly hash: string }
+
+/** An end, and the link of the event it was appended behind. */
+export type NewHead = AuditHead & { readonly previous: string | null }
+
+/** The link of an event; null when it has none, undefined when there is no such event. */
+export async function linkAt(db: Drizzle | DrizzleTx, seq: number): Promise<string | null | undefined> {
+  const [found] = await db.select({ hash: auditEvents.hash }).from(auditEvents).where(eq(auditEvents.seq, seq))
+  return found?.hash
+}
+
+/** What is wrong with an end that is kept, by what the database holds in its place; undefined when it is there. */
+export function whatBecameOf(head: AuditHead, found: string | null | undefined): string | undefined {
+  if (found === head.hash) return undefined
+  return found === undefined ? 'the event is gone, and others were appended behind it' : 'it is not the event that was appended'
+}

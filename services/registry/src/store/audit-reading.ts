@@ -60,7 +60,7 @@ export async function verifyAudit(ask: Ask, secret: Uint8Array, kept: KeptAudit 
       if (previousHash !== previous) return broken({ seq, rows, problem: 'an event before it was removed, changed or moved' })
       if (seq < verifiableFrom) unverifiable += 1
       else if (linkOf(secret, previousHash, event) !== hash) return broken({ seq, rows, problem: 'it was changed' })
-      if (seq === head?.seq && hash !== head.hash) return broken({ seq, rows, problem: 'it is not the event that was appended here' })
+      if (seq === head?.seq && hash !== head.hash) return broken({ seq, rows, problem: 'it is not the event that was appended' })
       seenHead ||= seq === head?.seq
       previous = hash
     }
@@ -69,7 +69,7 @@ export async function verifyAudit(ask: Ask, secret: Uint8Array, kept: KeptAudit 
     return broken({
       seq: head?.seq ?? 0,
       rows,
-      problem: `the tail is cut: this replica appended event ${head?.seq ?? 0}, and the last one there is ${lastSeq}`,
+      problem: `the tail is cut: this replica knows of event ${head?.seq ?? 0}, and the last one there is ${lastSeq}`,
     })
   return { ok: true, rows, unverifiable, last_seq: lastSeq, tail_checked: head !== undefined, first_bad: null }
 }

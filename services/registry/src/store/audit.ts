@@ -1,8 +1,9 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
 import type { Transaction } from '../ports.ts'
-import { linkOf, type AuditHead } from './audit-chain.ts'
-import type { KeptHead } from './kept-head.ts'
+import { linkAt, linkOf, whatBecameOf, type NewHead } from './audit-chain.ts'
+import { headChannel, tellHead } from './audit-heads.ts'
 import type { DrizzleTx } from './connect.ts'
+import type { KeptHead } from './kept-head.ts'
 import { auditEvents } from './tables/installation.ts'
 
 /** The columns of an event that are read back. */
@@ -21,7 +22,7 @@ export type AuditTools = {
   readonly revision: () => Promise<number>
   readonly secret: Uint8Array
   readonly kept?: KeptHead | undefined
-  readonly appended: (head: AuditHead) => void
+  readonly appended: (head: NewHead) => void
 }
 
 const chainLock = 0x52415544
@@ -55,7 +56,10 @@ export function auditIn(tx: DrizzleTx, { revision, secret, kept, appended }: Aud
         .insert(auditEvents)
         .values({ ...event, previousHash, hash })
         .returning({ seq: auditEvents.seq })
-      if (row !== undefined) appended({ seq: row.seq, hash })
+      if (row === undefined) return
+      const head = { seq: row.seq, hash, previous: previousHash }
+      await tx.execute(sql`select pg_notify(${headChannel}, ${tellHead(secret, head)})`)
+      appended(head)
     },
     lastAbout: async (skill, after) =>
       (
@@ -73,12 +77,8 @@ export function auditIn(tx: DrizzleTx, { revision, secret, kept, appended }: Aud
 async function requireKeptEnd(tx: DrizzleTx, kept: KeptHead | undefined): Promise<void> {
   const known = await kept?.read()
   if (known === undefined || known === 'unreadable' || known.broken !== null) return
-  const [found] = await tx.select({ hash: auditEvents.hash }).from(auditEvents).where(eq(auditEvents.seq, known.head.seq))
-  if (found?.hash === known.head.hash) return
-  kept?.markBroken(
-    known.head.seq,
-    found === undefined ? 'the event is gone, and others were appended behind it' : 'it is not the event that was appended here',
-  )
+  const problem = whatBecameOf(known.head, await linkAt(tx, known.head.seq))
+  if (problem !== undefined) kept?.markBroken(known.head.seq, problem)
 }
 
 // As the database will give it back: what JSON leaves out is left out of the link as well.

@@ -2,6 +2,7 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { arrayTypes } from './array-types.ts'
 import { createGate, type Gate, type GateOptions } from './gate.ts'
+import { createListening, type Listening } from './listening.ts'
 
 /** Drizzle over a pool. */
 export type Drizzle = ReturnType<typeof drizzle>
@@ -21,9 +22,6 @@ export type Pool = {
   readonly close: () => Promise<void>
 }
 
-/** Hears what is told on a channel, and that listening has begun (again). */
-export type Listener = { readonly channel: string; readonly onPayload: (payload: string) => void; readonly onListen: () => void }
-
 /** A database and its pools, so that none starves the others. */
 export type Database = {
   /** What management reads and writes. */
@@ -35,7 +33,7 @@ export type Database = {
   /** The catalogue, heartbeats, and waiting for replicas. */
   readonly pulse: Pool
   readonly pools: readonly Pool[]
-  readonly listen: (listener: Listener, onError: (error: unknown) => void) => () => Promise<void>
+  readonly listen: Listening['listen']
   /** Whether a new connection gets an answer. */
   readonly probe: () => Promise<boolean>
   /** Listens again on a new connection. */
@@ -53,28 +51,14 @@ export function openDatabase(url: string): Database {
   // A first load of a large catalogue takes its time.
   const pulse = openPool(url, 'pulse', { connections: 2, queue: 64, waitMs: 1500, statementMs: 5000 })
   const pools = [general, log, urgent, pulse]
-  const relistening = new Set<() => void>()
+  const listening = createListening(() => connect(url, 'listen', single))
   return {
     general,
     log,
     urgent,
     pulse,
     pools,
-    listen: ({ channel, onPayload, onListen }, onError) => {
-      let client = connect(url, 'listen', single)
-      const subscribe = (): void => void client.listen(channel, onPayload, onListen).catch(onError)
-      const again = (): void => {
-        void client.end({ timeout: 0 }).catch(() => undefined)
-        client = connect(url, 'listen', single)
-        subscribe()
-      }
-      subscribe()
-      relistening.add(again)
-      return async () => {
-        relistening.delete(again)
-        await client.end({ timeout: 1 }).catch(() => undefined)
-      }
-    },
+    listen: listening.listen,
     probe: async () => {
       const client = connect(url, 'probe', single)
       const answer = client`select 1`.then(
@@ -88,7 +72,7 @@ export function openDatabase(url: string): Database {
         void client.end({ timeout: 0 }).catch(() => undefined)
       })
     },
-    relisten: () => relistening.forEach((again) => again()),
+    relisten: listening.again,
     close: async () => {
       await Promise.all(pools.map((pool) => pool.close()))
     },

@@ -41,7 +41,7 @@ export function openStore(database: Database, { feed, secret, head }: StoreTools
       const committed = await inLine(line, lineMs, () =>
         pool.gate.run((ticket) => runTransaction(pool.db, { secret, head, installId, ticket }, work)),
       )
-      if (committed.head !== undefined) head.note(committed.head)
+      for (const appended of committed.heads) head.note(appended)
       // It is committed: that this replica cannot read it back right now makes nothing undone.
       if (committed.revision !== undefined) await readBack(feed, committed.revision, wholeMs - (performance.now() - began))
       return committed.result

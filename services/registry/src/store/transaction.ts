@@ -2,7 +2,7 @@ import { Refusal } from '@repertoire/core'
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../ports.ts'
 import { agentsIn } from './agents.ts'
-import type { AuditHead } from './audit-chain.ts'
+import type { NewHead } from './audit-chain.ts'
 import { auditIn } from './audit.ts'
 import type { Drizzle, DrizzleTx } from './connect.ts'
 import { connectionsIn } from './connections.ts'
@@ -20,8 +20,8 @@ import { versionsIn } from './versions.ts'
 /** The channel on which a commit tells its revision to all replicas. */
 export const revisionChannel = 'repertoire_revision'
 
-/** What a transaction answered, and the revision it made; undefined when it changed nothing. */
-export type Committed<T> = { readonly result: T; readonly revision: number | undefined; readonly head: AuditHead | undefined }
+/** What a transaction answered, the revision it made, undefined when it changed nothing, and what it appended to the audit log. */
+export type Committed<T> = { readonly result: T; readonly revision: number | undefined; readonly heads: readonly NewHead[] }
 
 /** What a transaction works with. */
 export type TransactionTools = {
@@ -48,7 +48,7 @@ export async function runTransaction<T>(
   { secret, head: keptHead, installId, ticket }: TransactionTools,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<Committed<T>> {
-  let head: AuditHead | undefined
+  const heads: NewHead[] = []
   let revision: number | undefined
   const result = await db.transaction(async (tx) => {
     // It may have waited for a connection until nobody waits for it any more.
@@ -68,13 +68,13 @@ export async function runTransaction<T>(
       grants: grantsIn(tx, takeRevision),
       requirements: requirementsIn(tx, takeRevision),
       connections: connectionsIn(tx, takeRevision),
-      audit: auditIn(tx, { revision: takeRevision, secret, kept: keptHead, appended: (appended) => void (head = appended) }),
+      audit: auditIn(tx, { revision: takeRevision, secret, kept: keptHead, appended: (head) => void heads.push(head) }),
     })
     refuseLate(ticket)
     ticket?.committing()
     return answer
   })
-  return { result, revision, head }
+  return { result, revision, heads }
 }
 
 function refuseLate(ticket: Ticket | undefined): void {

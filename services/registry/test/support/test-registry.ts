@@ -78,7 +78,7 @@ export async function openTestRegistry(
   feed.onConfirmed(({ snapshot }) => heartbeat.applied(snapshot.revision))
   await feed.start()
   const installSecret = createHash('sha256').update('test').digest()
-  const head = keepHead(folder, (error) => void bugs.push(error))
+  const head = keepHead({ folder, database, onError: (error) => void bugs.push(error) })
   const store = openStore(database, { feed, secret: installSecret, head })
   const keyUses = createKeyUses(database)
   const logger = pino({ level: 'silent' })
