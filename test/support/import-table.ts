@@ -110,7 +110,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'start',
-    holds: new RegExp(`^${registry}start/`),
+    holds: new RegExp(`^${registry}start/(?!.*\\.test\\.ts$)`),
     rooms: ['app', 'config', 'metrics', 'ports', 'verbs/*', 'store', 'log', 'executors', 'postgres', 'http'],
     packages: ['@repertoire/contract', '@repertoire/core', 'pino', 'node:*'],
   },

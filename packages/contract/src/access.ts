@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
+import { TagClassReached, TagPattern } from './tag-classes.ts'
 import { Instant } from './times.ts'
 
 /** What a caller may manage. */
@@ -82,12 +83,13 @@ export type RotatedKey = z.infer<typeof RotatedKey>
 
 /** The body that grants (or denies) a tag pattern. */
 export const CreateGrantBody = z.strictObject({
-  pattern: z
-    .string()
-    .max(255)
-    .regex(/^(\*|[a-z0-9][a-z0-9._-]*(:[a-z0-9][a-z0-9._/-]*){0,7}(:\*)?)$/, 'a pattern is a tag, or a tag with * as its last segment'),
+  pattern: TagPattern,
   reason: z.string().trim().min(8).max(1000),
   deny: z.boolean().default(false),
+  accept_risk: z
+    .boolean()
+    .default(false)
+    .describe('accepts that the agent then holds private data, untrusted content and a way out at once'),
   expires_at: Instant.optional(),
 })
 export type CreateGrantBody = z.infer<typeof CreateGrantBody>
@@ -139,6 +141,7 @@ export const AccessExplained = z.object({
         .nullable(),
     }),
   ),
+  classes: z.array(TagClassReached).describe('the classes of tags the agent reaches, whatever this skill needs'),
 })
 export type AccessExplained = z.infer<typeof AccessExplained>
 

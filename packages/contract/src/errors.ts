@@ -93,7 +93,7 @@ export const errorCatalogue = {
     status: 409,
     origin: 'registry',
     next: 'fix_input',
-    meaning: 'The version or rollout is in a state from which this step is not possible; the hint names those that are.',
+    meaning: 'The version, rollout or agent is in a state from which this step is not possible; the hint names those that are.',
   },
   NO_UNITS: {
     status: 409,

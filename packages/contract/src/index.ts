@@ -73,6 +73,7 @@ export {
   UnitKind,
   WithdrawBody,
 } from './rollouts.ts'
+export { TagClass, TagClasses } from './tag-classes.ts'
 export { settings } from './settings.ts'
 export type { Setting, SettingName } from './settings.ts'
 export {

@@ -93,6 +93,12 @@ export const settings = [
     meaning: 'A JSON file that names an issuer whose tokens are good beside keys: see docs/security.md.',
   },
   {
+    name: 'REPERTOIRE_TAG_CLASSES_FILE',
+    by: 'registry',
+    fallback: 'built in',
+    meaning: 'A JSON file that says which tags open private data, untrusted content or a way out: see docs/security.md.',
+  },
+  {
     name: 'REPERTOIRE_AGENT_RATE',
     by: 'registry',
     fallback: '50',

@@ -1,4 +1,4 @@
-import type { CallRow, Finding, Role } from '@repertoire/contract'
+import type { CallRow, Finding, Role, TagClasses } from '@repertoire/contract'
 import type { CredentialRef, GrantRecord, Plan, SchemasToProve, SkillFacts, Snapshot, VersionSchemas } from '@repertoire/core'
 import type { AsyncCalls, Claims, Executors, Leases, Results, RetryBudget } from './call-ports.ts'
 import type {
@@ -77,6 +77,8 @@ export type ServiceSettings = {
   readonly agentRate: number
   /** How long this replica answers from a catalogue that nobody confirms. */
   readonly staleLimitMs: number
+  /** Which tags open private data, untrusted content or a way out. */
+  readonly tagClasses: TagClasses
 }
 
 /** The time, so that tests can choose it. */
@@ -169,8 +171,11 @@ export type Transaction = {
     readonly rotate: (change: { readonly keyId: string; readonly to: string; readonly expiresAt: Date }) => Promise<void>
   }
   readonly grants: {
+    /** What an agent holds and is denied now; the agent should be locked. */
+    readonly of: (agentId: string) => Promise<readonly GrantRecord[]>
     readonly insert: (grant: Omit<GrantRow, 'createdAt'> & { readonly at: Date }) => Promise<void>
-    readonly remove: (agentId: string, grantId: string, at: Date) => Promise<boolean>
+    /** Takes one back, and answers with it; undefined when there was none. */
+    readonly remove: (agentId: string, grantId: string, at: Date) => Promise<GrantRecord | undefined>
   }
   readonly requirements: { readonly replace: (declared: DeclaredRanges) => Promise<void> }
   readonly connections: {

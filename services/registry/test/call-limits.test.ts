@@ -1,3 +1,4 @@
+import { TagClasses } from '@repertoire/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Reply } from './support/test-client.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
@@ -104,6 +105,7 @@ describe('code that came through the API', () => {
         staleLimitMs: 900_000,
         agentRate: 1_000_000,
         installSecret: new Uint8Array(32),
+        tagClasses: TagClasses.parse({}),
       },
     })
     try {

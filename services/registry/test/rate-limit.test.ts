@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { TagClasses } from '@repertoire/contract'
 import { Refusal } from '@repertoire/core'
 import { createRateLimit } from '../src/http/rate-limit.ts'
 import { openTestRegistry } from './support/test-registry.ts'
@@ -13,6 +14,7 @@ describe('the limit of requests', () => {
         installSecret: createHash('sha256').update('test').digest(),
         staleLimitMs: 900_000,
         agentRate: 10,
+        tagClasses: TagClasses.parse({}),
       },
     })
     const busy = await registry.agent('busy')

@@ -29,7 +29,8 @@ export function addExplain(program: Command): void {
 function sayExplained(data: AccessExplained, width: number | undefined): string {
   const named = `${data.skill}${data.version === null ? '' : ` ${data.version}`}`
   const head = `${data.agent} ${data.may_call ? 'may' : 'may not'} call ${named}${whyNot(data)}\n`
-  if (data.tags.length === 0) return `${head}it needs no tag\n`
+  const classes = sayClasses(data)
+  if (data.tags.length === 0) return `${head}it needs no tag\n${classes}`
   return `${head}${layoutTable(
     {
       head: ['TAG', 'VERDICT', 'RULE', 'BY', 'UNTIL', 'REASON'],
@@ -43,7 +44,17 @@ function sayExplained(data: AccessExplained, width: number | undefined): string 
       ]),
     },
     width,
-  )}`
+  )}${classes}`
+}
+
+const classNames = { private_data: 'private data', untrusted_content: 'untrusted content', way_out: 'a way out' }
+
+function sayClasses({ agent, classes }: AccessExplained): string {
+  if (classes.length === 0) return ''
+  const named = classes.map(
+    ({ tag_class: name, grants }) => `${classNames[name]} (${[...new Set(grants.map((grant) => grant.pattern))].join(', ')})`,
+  )
+  return `${agent} reaches ${named.join(', ')}${classes.length === 3 ? ': all at once' : ''}\n`
 }
 
 function whyNot({ disabled, problem, may_call: mayCall, private: isPrivate }: AccessExplained): string {

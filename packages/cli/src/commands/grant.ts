@@ -1,11 +1,11 @@
-import type { Grant } from '@repertoire/sdk'
 import type { Command } from 'commander'
 import { apiPath } from '../api-path.ts'
 import { withContext } from '../context.ts'
 import { examples } from '../examples.ts'
 import { moment, reason } from '../read-option.ts'
+import { sendGrant } from '../send-grant.ts'
 
-type GrantOptions = { readonly reason: string; readonly expiresAt?: string }
+type GrantOptions = { readonly reason: string; readonly expiresAt?: string; readonly acceptRisk?: boolean }
 
 const kinds = [
   {
@@ -28,7 +28,7 @@ const kinds = [
 /** Adds `repertoire grant` and `repertoire deny`: the same act with the opposite sign. */
 export function addGrant(program: Command): void {
   for (const { verb, deny, summary, description, example } of kinds) {
-    program
+    const command = program
       .command(verb)
       .summary(summary)
       .description(description)
@@ -37,17 +37,21 @@ export function addGrant(program: Command): void {
       .requiredOption('--reason <text>', 'why; at least 8 characters, kept in the audit log', reason)
       .option('--expires-at <time>', 'when it ends by itself, such as 2026-12-31 or 2026-12-31T18:00:00Z', moment)
       .addHelpText('after', examples(example))
-      .action(
-        withContext(async ({ print, registry }, [agent, pattern]: [string, string], options: GrantOptions) => {
-          const { data } = await registry().transport.send<Grant>('POST', apiPath`/v1/agents/${agent}/grants`, {
-            body: { pattern, reason: options.reason, deny, expires_at: options.expiresAt },
-          })
-          print.result(
-            data,
-            () =>
-              `${data.agent_id} ${data.deny ? 'is denied' : 'holds'} ${data.pattern}${data.expires_at === null ? '' : ` until ${data.expires_at}`}\n${data.deny ? 'denial' : 'grant'} ${data.id}\n`,
-          )
-        }),
-      )
+    if (!deny)
+      command.option('--accept-risk', 'give it even if the agent then holds private data, untrusted content and a way out, all at once')
+    command.action(
+      withContext(async (context, [agent, pattern]: [string, string], options: GrantOptions) => {
+        const { print } = context
+        const path = apiPath`/v1/agents/${agent}/grants`
+        const body = { pattern, reason: options.reason, deny, expires_at: options.expiresAt, accept_risk: options.acceptRisk }
+        const { data, meta } = await sendGrant(context, path, body)
+        for (const { message } of meta.warnings) print.note(`warning: ${message}`)
+        print.result(
+          data,
+          () =>
+            `${data.agent_id} ${data.deny ? 'is denied' : 'holds'} ${data.pattern}${data.expires_at === null ? '' : ` until ${data.expires_at}`}\n${data.deny ? 'denial' : 'grant'} ${data.id}\n`,
+        )
+      }),
+    )
   }
 }

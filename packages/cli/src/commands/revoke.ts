@@ -14,10 +14,11 @@ export function addRevoke(program: Command): void {
     .addHelpText('after', examples('repertoire revoke support-bot 0198c6d2-7d1e-7a3f-9d55-3f1b6a7c8d90'))
     .action(
       withContext(async ({ print, registry }, [agent, grantId]: [string, string]) => {
-        const { data } = await registry().transport.send<{ id: string; removed: boolean }>(
+        const { data, meta } = await registry().transport.send<{ id: string; removed: boolean }>(
           'DELETE',
           apiPath`/v1/agents/${agent}/grants/${grantId}`,
         )
+        for (const { message } of meta.warnings) print.note(`warning: ${message}`)
         print.result(data, () => `${data.id} of ${agent} is taken back\n`)
       }),
     )

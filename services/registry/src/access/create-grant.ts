@@ -1,11 +1,21 @@
-import type { CreateGrantBody, Grant } from '@repertoire/contract'
-import { isHighRisk, Refusal, requireRole, type Caller } from '@repertoire/core'
+import type { CreateGrantBody, Grant, Warning } from '@repertoire/contract'
+import { completedClasses, isHighRisk, Refusal, refuseClasses, requireRole, warnOfClasses, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { GrantRow } from '../stored.ts'
 import { noAgent } from './change-agent.ts'
 
-/** Lets an agent use what requires a tag, or denies it; a denial beats every grant. */
-export async function createGrant(deps: Deps, caller: Caller, input: CreateGrantBody & { readonly agentId: string }): Promise<Grant> {
+/** A grant, and what whoever gave it should know. */
+export type GrantCreated = { readonly grant: Grant; readonly warnings: readonly Warning[] }
+
+/**
+ * Lets an agent use what requires a tag, or denies it; a denial beats every grant. A grant after which the agent reaches all
+ * classes of tags is given only to who accepts the risk.
+ */
+export async function createGrant(
+  deps: Deps,
+  caller: Caller,
+  input: CreateGrantBody & { readonly agentId: string },
+): Promise<GrantCreated> {
   requireRole(caller, 'admin')
   refuseIdle(input)
   const at = deps.clock.now()
@@ -27,6 +37,11 @@ export async function createGrant(deps: Deps, caller: Caller, input: CreateGrant
         grantedBy: caller.id,
         expiresAt,
       }
+      const record = { ...grant, expiresAt: expiresAt?.getTime() ?? null }
+      const held = await tx.grants.of(input.agentId)
+      const completed = completedClasses({ before: held, after: [...held, record] }, deps.settings.tagClasses, at.getTime())
+      if (completed !== undefined && !input.accept_risk) throw refuseClasses(input.agentId, completed)
+      const warnings = completed === undefined ? [] : [warnOfClasses(input.agentId, completed)]
       await tx.grants.insert({ ...grant, at })
       const shown = showGrant({ ...grant, createdAt: at })
       await tx.audit.append({
@@ -34,10 +49,10 @@ export async function createGrant(deps: Deps, caller: Caller, input: CreateGrant
         action: input.deny ? 'grant.deny' : 'grant.create',
         subject: input.agentId,
         reason: input.reason,
-        after: shown,
+        after: completed === undefined ? shown : { ...shown, accepted_risk: warnings.map((warning) => warning.message) },
         at,
       })
-      return shown
+      return { grant: shown, warnings }
     },
     { isUrgent: input.deny },
   )

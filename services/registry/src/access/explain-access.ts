@@ -7,6 +7,7 @@ import {
   isHighRisk,
   nameKey,
   parseRange,
+  reachedClasses,
   requireRole,
   ruleFor,
   tryResolve,
@@ -44,6 +45,10 @@ export async function explainAccess(deps: Deps, caller: Caller, { agentId, skill
     problem,
     may_call: verdict?.mayCall === true && problem === null && !agent.disabled,
     may_see: verdict?.maySee === true && !agent.disabled,
+    classes: reachedClasses(agent.grants, deps.settings.tagClasses, nowMs).map(({ tagClass, grants }) => ({
+      tag_class: tagClass,
+      grants: grants.map(({ id, pattern }) => ({ id, pattern })),
+    })),
     rule_id: verdict?.permit.ruleId ?? 'none',
     tags: (version?.manifest.permission ?? []).map((tag) => {
       const rule = ruleFor(agent.grants, tag, nowMs)

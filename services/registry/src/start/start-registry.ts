@@ -39,6 +39,7 @@ import { explainStart } from './explain-start.ts'
 import { openCatalogue } from './open-catalogue.ts'
 import { createProver } from './prove-in-worker.ts'
 import { readTokenVerifier } from './read-oidc.ts'
+import { readTagClasses } from './read-tag-classes.ts'
 import { sayWhatWasSeeded } from './report-seed.ts'
 import { startRunner } from './start-runner.ts'
 import { createUndo, type Undo } from './undo.ts'
@@ -71,6 +72,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   const clock: Clock = { now: () => new Date(Date.now() - aheadMs()) }
   const logger = pino({ level: config.logLevel, base: { replica: config.replica } }, pino.destination({ dest: 2, sync: true }))
   const verifyToken = await readTokenVerifier(config.oidcFile, clock.now)
+  const tagClasses = await readTagClasses(config.tagClassesFile)
   const directory = await takeDataDirectory(config.dataDir)
   undo.add('data directory', directory.release)
   const installSecret = await readInstallSecret(config.secretFile)
@@ -139,6 +141,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       installSecret,
       staleLimitMs: config.staleLimitMs,
       agentRate: config.agentRate,
+      tagClasses,
     },
     snapshot: feed.current,
     unconfirmedMs: feed.ageMs,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import postgres from 'postgres'
 import { inject } from 'vitest'
+import { TagClasses } from '@repertoire/contract'
 import { proveSchemas } from '@repertoire/core'
 import { databaseUrl } from '../../../../test/support/postgres-setup.ts'
 import { makeFirstAdmin } from '../../src/access/make-first-admin.ts'
@@ -109,6 +110,7 @@ export async function openTestRegistry(
       installSecret,
       staleLimitMs: 900_000,
       agentRate: 1_000_000,
+      tagClasses: TagClasses.parse({}),
     },
     snapshot: feed.current,
     unconfirmedMs: () => 0,

@@ -45,15 +45,17 @@ export const accessRoutes: readonly Route[] = [
     }
     return respond(c, await rotateKey(deps, visit.caller, input), { status: 201 })
   }),
-  route(endpoints.createGrant, async ({ c, deps, visit, body, param }) =>
-    respond(c, await createGrant(deps, visit.caller, { agentId: param('id'), ...body }), { status: 201 }),
-  ),
+  route(endpoints.createGrant, async ({ c, deps, visit, body, param }) => {
+    const { grant, warnings } = await createGrant(deps, visit.caller, { agentId: param('id'), ...body })
+    return respond(c, grant, { status: 201, warnings })
+  }),
   route(endpoints.listGrants, async ({ c, deps, visit, param }) =>
     respond(c, await listGrants(deps, visit.caller, { agentId: param('id') })),
   ),
-  route(endpoints.removeGrant, async ({ c, deps, visit, param }) =>
-    respond(c, await removeGrant(deps, visit.caller, { agentId: param('id'), grantId: param('grant') })),
-  ),
+  route(endpoints.removeGrant, async ({ c, deps, visit, param }) => {
+    const { removed, warnings } = await removeGrant(deps, visit.caller, { agentId: param('id'), grantId: param('grant') })
+    return respond(c, removed, { warnings })
+  }),
   route(endpoints.explainAccess, async ({ c, deps, visit, query, param }) =>
     respond(c, await explainAccess(deps, visit.caller, { agentId: param('id'), skill: query.skill, range: query.range })),
   ),
