@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import * as access from './access.ts'
 import * as audit from './audit.ts'
+import * as explain from './explain.ts'
 import * as skills from './skills.ts'
 import type { Endpoint } from './endpoint.ts'
 
@@ -114,9 +115,9 @@ export const accessEndpoints = {
     method: 'GET',
     path: '/v1/agents/{id}/explain',
     access: 'auditor',
-    summary: 'Whether an agent may call a skill, and which grant or denial decides.',
-    query: access.ExplainQuery,
-    data: access.AccessExplained,
+    summary: 'Whether an agent may call a skill, also for a user, and whose grant or denial decides.',
+    query: explain.ExplainQuery,
+    data: explain.AccessExplained,
   },
   listAudit: {
     method: 'GET',

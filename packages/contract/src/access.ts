@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
-import { TagClassReached, TagPattern } from './tag-classes.ts'
+import { TagPattern } from './tag-classes.ts'
 import { Instant } from './times.ts'
 
 /** What a caller may manage. */
 export const Role = z.enum(['agent', 'publisher', 'operator', 'auditor', 'admin'])
 export type Role = z.infer<typeof Role>
 
-const AgentId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'an agent id is lower case letters, digits, . _ -, at most 64')
+/** The id of an agent, and of a user that an agent asks for. */
+export const AgentId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'an agent id is lower case letters, digits, . _ -, at most 64')
 
 /** The body that registers an agent. */
 export const CreateAgentBody = z.strictObject({
@@ -110,40 +111,7 @@ export type Grant = z.infer<typeof Grant>
 /** What an agent holds. */
 export const GrantList = z.object({ items: z.array(Grant), next_cursor: z.string().nullable() })
 
-/** The query of an explanation. */
-export const ExplainQuery = z.strictObject({ skill: z.string().min(1).max(128), range: z.string().optional() })
-
-/** Whether an agent may call a skill, and the grant or denial that decides for each of its tags. */
-export const AccessExplained = z.object({
-  agent: z.string(),
-  disabled: z.boolean(),
-  skill: z.string(),
-  private: z.boolean(),
-  version: z.string().nullable().describe('the version that was judged'),
-  problem: z.string().nullable().describe('why no version is served, when none is'),
-  may_call: z.boolean(),
-  may_see: z.boolean(),
-  rule_id: z.string().describe('the rule in the rows of its calls: the first grant, the first denial, open, or none'),
-  tags: z.array(
-    z.object({
-      tag: z.string(),
-      allowed: z.boolean(),
-      high_risk: z.boolean().describe('no wildcard grant covers it'),
-      rule: z
-        .object({
-          id: z.string(),
-          pattern: z.string(),
-          deny: z.boolean(),
-          expires_at: z.string().nullable(),
-          granted_by: z.string().nullable(),
-          reason: z.string().nullable(),
-        })
-        .nullable(),
-    }),
-  ),
-  classes: z.array(TagClassReached).describe('the classes of tags the agent reaches, whatever this skill needs'),
-})
-export type AccessExplained = z.infer<typeof AccessExplained>
+const GrantHeld = z.object({ pattern: z.string(), deny: z.boolean(), expires_at: z.string().nullable() })
 
 /** Who is calling, and with what. */
 export const Self = z.object({
@@ -151,7 +119,11 @@ export const Self = z.object({
   role: Role,
   tenant: z.string().nullable(),
   domains: z.array(z.string()),
-  grants: z.array(z.object({ pattern: z.string(), deny: z.boolean(), expires_at: z.string().nullable() })),
+  grants: z.array(GrantHeld),
+  on_behalf_of: z
+    .object({ subject: z.string(), grants: z.array(GrantHeld) })
+    .nullable()
+    .describe('the user it asks for: both have to be allowed'),
   requirements: z.record(z.string(), z.record(z.string(), z.string())).describe('declared ranges, by instance'),
 })
 export type Self = z.infer<typeof Self>

@@ -1,5 +1,4 @@
 export {
-  AccessExplained,
   Agent,
   AgentList,
   Connection,
@@ -9,7 +8,6 @@ export {
   CreateGrantBody,
   CreateKeyBody,
   CreatedKey,
-  ExplainQuery,
   Grant,
   GrantList,
   Key,
@@ -43,6 +41,7 @@ export type { EndpointName } from './endpoints.ts'
 export type { Detail, Envelope, EnvelopeError, Meta, Outcome, Via, Warning } from './envelope.ts'
 export { errorCatalogue } from './errors.ts'
 export type { CatalogueEntry, ErrorCode, ErrorEffect, ErrorNext, ErrorOrigin } from './errors.ts'
+export { AccessExplained, ExplainQuery, TagExplained } from './explain.ts'
 export { limits } from './limits.ts'
 export { Effects, Example, ExecutorSpec, Manifest, PermissionTag, SkillErrorSpec } from './manifest.ts'
 export { maxSkillNameLength, skillNamePattern } from './names.ts'

@@ -4,19 +4,8 @@ export type { Detail, Envelope, EnvelopeError, Meta, Outcome, Via, Warning } fro
 export { limits } from './limits.ts'
 export { settings } from './settings.ts'
 export type { Setting, SettingName } from './settings.ts'
-export type {
-  AccessExplained,
-  Agent,
-  Connection,
-  CreateAgentBody,
-  CreateConnectionBody,
-  CreatedKey,
-  Grant,
-  Key,
-  Role,
-  RotatedKey,
-  Self,
-} from './access.ts'
+export type { Agent, Connection, CreateAgentBody, CreateConnectionBody, CreatedKey, Grant, Key, Role, RotatedKey, Self } from './access.ts'
+export type { AccessExplained } from './explain.ts'
 export type { AuditEntry, AuditList, AuditVerified } from './audit.ts'
 export type { CallBody, CallList, CallRow, ListCallsQuery } from './calls.ts'
 export type { Affected, Dependents, DryRunReport, LineChanged, ResolutionAt, Rollout, RolloutChanged } from './rollouts.ts'

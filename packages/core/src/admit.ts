@@ -1,6 +1,5 @@
-import { hasRole, authorize, owns, seesEverything, type Authorization, type Caller } from './caller.ts'
+import { authorize, hasRole, holdsTags, owns, seesEverything, type Authorization, type Caller } from './caller.ts'
 import { nameKey } from './names.ts'
-import { permit } from './permit.ts'
 import { parseRange, type ParsedRange } from './range.ts'
 import type { SkillRecord, Snapshot, UnitKind, VersionRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
@@ -80,7 +79,8 @@ export function contextOf(asking: Asking): ResolveContext {
     agentId: caller.id,
     team: caller.team,
     pinsCandidates: hasRole(caller, 'operator'),
-    holds: (version) => permit(caller.grants, version.manifest.permission, asking.nowMs).allow,
+    holds: (version) => holdsTags(caller, version, asking.nowMs),
+    isNarrowed: caller.onBehalfOf !== null,
     units: asking.units,
     seesAll: seesEverything(caller),
     isUnconfirmed: isUnconfirmed(asking),
@@ -112,24 +112,26 @@ export function absent(name: string): Refusal {
 /** The refusal for a skill the caller may not call: the missing tag and nothing else. */
 export function denied(skill: SkillRecord, authorization: Authorization, caller: Caller): Refusal {
   if (skill.private) return absent(skill.name)
-  const { missing, denied: taken } = authorization.permit
-  const named = missing.length === 1 ? `the tag ${missing[0]}` : `the tags ${missing.join(', ')}`
+  const { missing, denied: taken, ruleId } = authorization.permit
+  const needs = `${skill.name} needs ${missing.length === 1 ? `the tag ${missing[0]}` : `the tags ${missing.join(', ')}`}`
   const details = missing.map((tag) => ({ rule: 'permission', expected: tag }))
+  const user = authorization.judged === 'user' ? caller.onBehalfOf?.subject : undefined
+  const id = user ?? caller.id
+  const whose = user === undefined ? `agent ${id}` : `user ${id}, for whom ${caller.id} asks,`
   // Another grant would not help against a denial, which beats them all.
   if (taken.length > 0) {
-    return new Refusal('PERMISSION_DENIED', `${skill.name} needs ${named}; agent ${caller.id} is denied ${taken.join(', ')}.`, {
-      hint: `an admin sees the denial with repertoire grants ${caller.id}, and takes it back with repertoire revoke ${caller.id} ID`,
+    return new Refusal('PERMISSION_DENIED', `${needs}; ${whose} is denied ${taken.join(', ')}.`, {
+      hint: `an admin sees the denial with repertoire grants ${id}, and takes it back with repertoire revoke ${id} ID`,
       details,
+      ruleId,
     })
   }
-  return new Refusal(
-    'PERMISSION_DENIED',
-    `${skill.name} needs ${named}; agent ${caller.id} does not hold ${missing.length === 1 ? 'it' : 'them'}.`,
-    {
-      hint: `ask an admin: ${missing.map((tag) => `repertoire grant ${caller.id} ${tag} --reason "…"`).join('; ')}`,
-      details,
-    },
-  )
+  const grants = missing.map((tag) => `repertoire grant ${id} ${tag} --reason "…"`).join('; ')
+  return new Refusal('PERMISSION_DENIED', `${needs}; ${whose} does not hold ${missing.length === 1 ? 'it' : 'them'}.`, {
+    hint: user === undefined ? `ask an admin: ${grants}` : `ask an admin: by the claims of its token, or registered as an agent: ${grants}`,
+    details,
+    ruleId,
+  })
 }
 
 // Whoever may not call the newest stable version learns nothing from a range that failed.

@@ -8,6 +8,8 @@ export type RefusalExtras = {
   /** What to do next, where it is not what the code's row of the catalogue says. */
   readonly next?: ErrorNext
   readonly headers?: Readonly<Record<string, string>>
+  /** The grant or denial that decided, for the row of the call; no answer shows it. */
+  readonly ruleId?: string
 }
 
 /** An expected no, with a code of the catalogue and a sentence a person understands. */
@@ -18,6 +20,7 @@ export class Refusal extends Error {
   readonly effect: ErrorEffect
   readonly next: ErrorNext
   readonly headers: Readonly<Record<string, string>>
+  readonly ruleId: string | undefined
 
   constructor(code: ErrorCode, message: string, extras: RefusalExtras = {}) {
     super(message)
@@ -28,5 +31,6 @@ export class Refusal extends Error {
     this.effect = extras.effect ?? 'none'
     this.next = extras.next ?? errorCatalogue[code].next
     this.headers = extras.headers ?? {}
+    this.ruleId = extras.ruleId
   }
 }

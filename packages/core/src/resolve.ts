@@ -13,6 +13,8 @@ export type ResolveContext = {
   readonly team: string | null
   /** Whether the caller may pin any candidate, as operators may. */
   readonly pinsCandidates: boolean
+  /** Whether the caller asks for a user, whose nothing is that the caller owns. */
+  readonly isNarrowed?: boolean
   /** Whether the caller holds every tag of a version. */
   readonly holds: (version: VersionRecord) => boolean
   /** The value of each unit a rollout may randomise over; absent means there is no sticky key. */

@@ -133,6 +133,8 @@ export type Settlement = NonNullable<CallRow['settled']>
 export type CallQuery = Omit<ListCallsQuery, 'from' | 'to' | 'cursor'> & {
   readonly from: Date
   readonly to: Date
+  /** The user that was asked for, where only the calls for one are wanted. */
+  readonly onBehalfOf?: string | undefined
   readonly before: string | undefined
 }
 

@@ -233,7 +233,7 @@ describe('grants', () => {
       message: 'read-report needs the tag fs:read:reports; agent clerk is denied fs:read:reports.',
       hint: expect.stringContaining('repertoire revoke clerk'),
     })
-    expect((await registry.send('GET', `/v1/calls/${refused.body.meta.call_id}`)).body.data.authz_rule).toBeNull()
+    expect((await registry.send('GET', `/v1/calls/${refused.body.meta.call_id}`)).body.data.authz_rule).toBe(denial.body.data.id)
     await registry.send('DELETE', `/v1/agents/clerk/grants/${denial.body.data.id}`)
     expect((await call()).status).toBe(200)
   })

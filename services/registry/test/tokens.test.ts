@@ -1,40 +1,15 @@
-import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { generateKeyPair, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokenVerifier, OidcConfig } from '../src/http/token-verifier.ts'
+import { openLocalIssuer, type LocalIssuer } from './support/local-issuer.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
 
 let registry: TestRegistry
-let issuer: Server
-let address: string
-let signing: CryptoKey
-let publicJwk: Record<string, unknown>
-let asked = 0
-let redirectTo: string | undefined
+let issuer: LocalIssuer
 
 beforeAll(async () => {
-  const pair = await generateKeyPair('RS256')
-  signing = pair.privateKey
-  publicJwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' }
-  issuer = createServer((_, response) => {
-    asked += 1
-    if (redirectTo !== undefined) return void response.writeHead(302, { location: redirectTo }).end()
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [publicJwk] }))
-  })
-  await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
-  address = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`
-  const config = OidcConfig.parse({
-    issuer: 'https://id.example.com',
-    audience: 'repertoire',
-    jwks_url: `${address}/jwks`,
-    agent_claim: 'client',
-    role_claim: 'groups',
-    roles: { operators: 'operator', readers: 'auditor' },
-    grant_claim: 'scope',
-    grants: { orders: ['orders:read'] },
-  })
-  registry = await openTestRegistry({ verifyToken: createTokenVerifier(config, () => registry.deps.clock.now()) })
+  issuer = await openLocalIssuer()
+  registry = await openTestRegistry({ verifyToken: createTokenVerifier(issuer.config, () => registry.deps.clock.now()) })
   await registry.publish({ name: 'by-token', front: 'permission: [orders:read]\neffects: read' })
   await registry.release('by-token', '1.0.0')
 })
@@ -43,21 +18,7 @@ afterAll(async () => {
   await registry.close()
 })
 
-const token = (
-  claims: JWTPayload = {},
-  header: { alg?: string; typ?: string | null; kid?: string; key?: CryptoKey | Uint8Array } = {},
-): Promise<string> => {
-  const { alg = 'RS256', typ = 'JWT', kid = 'k1', key = signing } = header
-  return new SignJWT({
-    iss: 'https://id.example.com',
-    aud: 'repertoire',
-    exp: Math.floor(Date.now() / 1000) + 300,
-    client: 'token-bot',
-    ...claims,
-  })
-    .setProtectedHeader({ alg, kid, ...(typ === null ? {} : { typ }) })
-    .sign(key)
-}
+const token: LocalIssuer['token'] = (claims, header) => issuer.token(claims, header)
 const self = (key: string): ReturnType<TestRegistry['send']> => registry.send('GET', '/v1/agents/self', { key })
 
 describe('tokens of a configured issuer', () => {
@@ -81,7 +42,7 @@ describe('tokens of a configured issuer', () => {
   })
   it('401 UNAUTHENTICATED: every token that is not as it must be, all alike', async () => {
     const other = await generateKeyPair('RS256')
-    const pem = new TextEncoder().encode(JSON.stringify(publicJwk))
+    const pem = new TextEncoder().encode(JSON.stringify(issuer.publicJwk))
     const good = (await token()).split('.')
     const bad: Record<string, string> = {
       'another key': await token({}, { key: other.privateKey }),
@@ -115,18 +76,23 @@ describe('tokens of a configured issuer', () => {
     expect([...new Set(answers.values())]).toEqual([expect.stringContaining('UNAUTHENTICATED')])
   })
   it('asks the issuer for its keys at most once in a while, and never follows it elsewhere', async () => {
-    const before = asked
+    const before = issuer.asked()
     for (let n = 0; n < 20; n += 1) await self(await token({}, { kid: `unknown-${n}` }))
-    expect(asked - before).toBeLessThanOrEqual(1)
-    redirectTo = `${address}/elsewhere`
+    expect(issuer.asked() - before).toBeLessThanOrEqual(1)
+    issuer.redirect(`${issuer.address}/elsewhere`)
     const fresh = createTokenVerifier(
-      OidcConfig.parse({ issuer: 'https://id.example.com', audience: 'repertoire', jwks_url: `${address}/jwks`, agent_claim: 'client' }),
+      OidcConfig.parse({
+        issuer: 'https://id.example.com',
+        audience: 'repertoire',
+        jwks_url: `${issuer.address}/jwks`,
+        agent_claim: 'client',
+      }),
       () => new Date(),
     )
-    const from = asked
+    const from = issuer.asked()
     for (let n = 0; n < 20; n += 1) await expect(fresh(await token())).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    expect(asked - from).toBe(1)
-    redirectTo = undefined
+    expect(issuer.asked() - from).toBe(1)
+    issuer.redirect(undefined)
   })
   it('401 UNAUTHENTICATED: names of the service itself, and lives without an end; 404 NOT_FOUND: declaring unregistered', async () => {
     for (const key of [await token({ client: 'system' }), await token({ client: 'self' }), await token({ exp: 9e12 })])

@@ -1,13 +1,17 @@
 import { endpoints, type Endpoint } from '@repertoire/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTokenVerifier } from '../src/http/token-verifier.ts'
 import { bodies, pathsOf, queries, type AskedAbout } from './support/every-route.ts'
+import { openLocalIssuer, type LocalIssuer } from './support/local-issuer.ts'
 import type { Data, Reply } from './support/test-client.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
 
 type Item = AskedAbout & { readonly marks: readonly string[] }
-type Asker = { readonly id: string; readonly key: string }
+/** Who asks; `user` is the token of whom it asks for. */
+type Asker = { readonly id: string; readonly key: string; readonly user?: string }
 
 let registry: TestRegistry
+let issuer: LocalIssuer
 const items: Item[] = []
 const askers: Asker[] = []
 const etags = new Map<string, string>()
@@ -22,7 +26,8 @@ const post = (path: string, body: object = {}, key?: string): Promise<Reply> =>
   })
 
 beforeAll(async () => {
-  registry = await openTestRegistry()
+  issuer = await openLocalIssuer()
+  registry = await openTestRegistry({ verifyToken: createTokenVerifier(issuer.config, () => registry.deps.clock.now()) })
   const owner = await registry.agent('owner', { role: 'publisher', team: 'vaults' })
   for (const [index, name] of names.entries()) {
     const version = `${31 + index}.7.13`
@@ -76,10 +81,36 @@ beforeAll(async () => {
   const soon = new Date(registry.deps.clock.now().getTime() + 60_000).toISOString()
   await registry.send('POST', '/v1/agents/expired/grants', { body: { pattern: 'vault', expires_at: soon, reason: 'a test grants it' } })
   registry.advance(120_000)
+  await askForUsers()
 })
-afterAll(() => registry.close())
+afterAll(async () => {
+  issuer.close()
+  await registry.close()
+})
 
-const holds = (asker: string): boolean => asker === 'holder'
+/** The same, asking for users: what the agent holds and the user does not, the other way round, and whatever roles there are. */
+async function askForUsers(): Promise<void> {
+  const keyOf = async (id: string): Promise<string> => askers.find((asker) => asker.id === id)?.key ?? registry.agent(id)
+  const exp = Math.floor(registry.deps.clock.now().getTime() / 1000) + 3600
+  for (const [id, key, claims] of [
+    ['holder for bare', await keyOf('holder'), { client: 'bare' }],
+    ['holder for denied', await keyOf('holder'), { client: 'denied', scope: 'vault' }],
+    ['bare for holder', await keyOf('bare'), { client: 'holder', scope: 'vault' }],
+    ['operator for bare', await registry.agent('ops', { role: 'operator', grants: ['vault'] }), { client: 'bare', groups: ['operators'] }],
+    [
+      'owner for stranger',
+      await registry.agent('second', { role: 'publisher', team: 'vaults', grants: ['vault'] }),
+      { client: 'stranger' },
+    ],
+    ['admin for bare', registry.adminKey, { client: 'bare' }],
+    ['holder for holder', await keyOf('holder'), { client: 'somebody', scope: 'vault' }],
+  ] as const)
+    askers.push({ id, key, user: await issuer.token({ exp, ...claims }) })
+}
+/** The header of whom somebody asks for. */
+const forUser = ({ user }: Asker): Record<string, string> => (user === undefined ? {} : { 'repertoire-on-behalf-of': user })
+
+const holds = (asker: string): boolean => asker === 'holder' || asker === 'holder for holder'
 /** Whether somebody may know what an object holds. The candidate of an open one is nobody's but operators' to see. */
 const maySee = (asker: string, name: string): boolean => name === 'open-one' || (name !== 'fresh-one' && holds(asker))
 /** What must not come back: everything of what may not be seen, and of what may be seen the candidate, which a range never gives. */
@@ -103,7 +134,7 @@ describe('the visibility matrix', () => {
                 if (endpoint.body !== undefined && body === undefined) throw new Error(`say in this test what ${name} is sent`)
                 const reply = await registry.send(endpoint.method, `${path}${query}`, {
                   key: asker.key,
-                  headers: { 'if-match': '*', ...headers },
+                  headers: { 'if-match': '*', ...headers, ...forUser(asker) },
                   ...(body === undefined ? {} : { body }),
                 })
                 const told = `${reply.text} ${JSON.stringify([...reply.headers])}`
@@ -142,6 +173,7 @@ describe('the visibility matrix', () => {
             const fill = (text: string): string => text.replaceAll('NAME', name)
             const reply = await registry.send(method, fill(path), {
               key: asker.key,
+              headers: forUser(asker),
               ...(body === undefined ? {} : { body: JSON.parse(fill(JSON.stringify(body))) as Data }),
             })
             const told = `${reply.status} ${reply.text} ${JSON.stringify([...reply.headers])}`

@@ -89,7 +89,7 @@ export function contextOfAgent(agent: AgentRecord, nowMs: number): ResolveContex
 /** An agent as the caller it would be. */
 export function callerOfAgent(agent: AgentRecord, keyId: string | null): Caller {
   const { id, role, team, tenant, domains, grants } = agent
-  return { id, role, team, tenant, domains, grants, keyId }
+  return { id, role, team, tenant, domains, grants, keyId, onBehalfOf: null }
 }
 
 function versionOf(attempt: Resolved | (() => unknown)): VersionRecord | undefined {

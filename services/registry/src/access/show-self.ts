@@ -1,9 +1,9 @@
 import type { Self } from '@repertoire/contract'
-import { isKnownTo } from '@repertoire/core'
+import { isKnownTo, type GrantRecord } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { Visit } from '../visit.ts'
 
-/** Who the caller is, what it holds, and what it declared. */
+/** Who the caller is, what it holds, the user it asks for, and what it declared. */
 export function showSelf(deps: Deps, { caller }: Visit): Self {
   const nowMs = deps.clock.now().getTime()
   const { skills, requirements } = deps.snapshot()
@@ -18,15 +18,21 @@ export function showSelf(deps: Deps, { caller }: Visit): Self {
     role: caller.role === 'system' ? 'admin' : caller.role,
     tenant: caller.tenant,
     domains: [...caller.domains],
-    grants: caller.grants
-      .filter((grant) => grant.expiresAt === null || grant.expiresAt > nowMs)
-      .map((grant) => ({
-        pattern: grant.pattern,
-        deny: grant.deny,
-        expires_at: grant.expiresAt === null ? null : new Date(grant.expiresAt).toISOString(),
-      })),
+    grants: showHeld(caller.grants, nowMs),
+    on_behalf_of:
+      caller.onBehalfOf === null ? null : { subject: caller.onBehalfOf.subject, grants: showHeld(caller.onBehalfOf.grants, nowMs) },
     requirements: Object.fromEntries(
       [...declared].map(([instance, ranges]) => [instance, Object.fromEntries([...ranges].map(([key, range]) => [nameFor(key), range]))]),
     ),
   }
+}
+
+function showHeld(grants: readonly GrantRecord[], nowMs: number): Self['grants'] {
+  return grants
+    .filter((grant) => grant.expiresAt === null || grant.expiresAt > nowMs)
+    .map((grant) => ({
+      pattern: grant.pattern,
+      deny: grant.deny,
+      expires_at: grant.expiresAt === null ? null : new Date(grant.expiresAt).toISOString(),
+    }))
 }

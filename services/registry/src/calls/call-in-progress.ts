@@ -120,6 +120,7 @@ export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInPro
       error: { code: refusal.code, origin: errorCatalogue[refusal.code].origin, message: refusal.message },
       output: null,
       effect: refusal.effect,
+      ruleId: refusal.ruleId,
     }),
     row: () => ({
       call_id: id,
@@ -130,7 +131,7 @@ export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInPro
       tenant: visit.caller.tenant ?? body.tenant ?? visit.tenant,
       agent_id: visit.caller.id,
       key_id: visit.caller.keyId,
-      on_behalf_of: null,
+      on_behalf_of: visit.caller.onBehalfOf?.subject ?? null,
       parent_call_id: body.parent_call_id ?? null,
       playbook: null,
       skill: admission?.skill.name ?? name.slice(0, 64),

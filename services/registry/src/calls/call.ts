@@ -62,4 +62,6 @@ export type CallEnd = {
   readonly output: Uint8Array | null
   /** What the call may have done to the world by then: what its caller is told if the row cannot be written. */
   readonly effect: ErrorEffect
+  /** The grant or denial that refused it before it was admitted. */
+  readonly ruleId?: string | undefined
 }

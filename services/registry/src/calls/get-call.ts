@@ -1,5 +1,5 @@
 import type { CallRow } from '@repertoire/contract'
-import { Refusal, seesEverything, type Caller } from '@repertoire/core'
+import { mayReadRow, Refusal, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { showPayloads } from './show-payloads.ts'
 
@@ -17,7 +17,7 @@ export async function getCall(deps: Deps, caller: Caller, { id, waitMs }: GetCal
 
 /** The row, when its reader may know of it. */
 export function requireOwn(caller: Caller, id: string, row: CallRow | undefined): CallRow {
-  if (row === undefined || (!seesEverything(caller) && row.agent_id !== caller.id)) throw noCall(id)
+  if (row === undefined || !mayReadRow(caller, row)) throw noCall(id)
   return row
 }
 

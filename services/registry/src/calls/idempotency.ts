@@ -25,7 +25,9 @@ export function readKey(deps: Deps, visit: Visit, input: CallInput): Keyed | und
     agentId: visit.caller.id,
     skillKey: nameKey(name).slice(0, 64),
     keyHash: hash(`key\n${key}`),
-    requestHash: hash(`request\n${canonicalJson({ ...request, session: request.session ?? visit.session, is_async: input.isAsync })}`),
+    requestHash: hash(
+      `request\n${canonicalJson({ ...request, session: request.session ?? visit.session, on_behalf_of: visit.caller.onBehalfOf?.subject ?? null, is_async: input.isAsync })}`,
+    ),
   }
 }
 

@@ -26,7 +26,16 @@ export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuer
   const named = query.skill === undefined ? undefined : deps.snapshot().skills.get(nameKey(query.skill))
   const isKnown = named !== undefined && isKnownTo(named, caller, deps.clock.now().getTime())
   const skill = isKnown ? named.name : query.skill
-  const rows = await deps.calls.find({ ...filters, skill, agent, from, to, before, limit: query.limit + 1 })
+  const rows = await deps.calls.find({
+    ...filters,
+    skill,
+    agent,
+    onBehalfOf: caller.onBehalfOf?.subject,
+    from,
+    to,
+    before,
+    limit: query.limit + 1,
+  })
   const items = rows.slice(0, query.limit)
   const last = items.at(-1)
   return {

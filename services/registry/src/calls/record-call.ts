@@ -38,6 +38,7 @@ export function rowOf(deps: Deps, call: CallInProgress, end: CallEnd): NewCallRo
   const output = keep(end.output)
   return {
     ...row,
+    authz_rule: row.authz_rule ?? end.ruleId ?? null,
     outcome: end.outcome,
     error_code: end.error?.code.slice(0, 64) ?? null,
     error_origin: end.error?.origin ?? null,

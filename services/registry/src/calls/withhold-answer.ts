@@ -19,7 +19,7 @@ function whatWasLost(
   { skill, resolved: { version } }: Pick<Admission, 'skill' | 'resolved'>,
 ): string | undefined {
   const caller = visit.callerNow()
-  if (caller === undefined) return 'The key was revoked or the agent disabled'
+  if (caller === undefined) return 'The key was revoked, a token ran out, or whoever asks was disabled,'
   const current = deps.snapshot().skills.get(nameKey(skill.name))?.byVersion.get(version.version)
   if (current?.status === 'blocked') return `${version.version} was blocked`
   return authorize(caller, { skill, version }, deps.clock.now().getTime()).mayCall ? undefined : 'The right to call it was taken back'

@@ -4,6 +4,7 @@ import type { MiddlewareHandler } from 'hono'
 import type { Visit } from '../visit.ts'
 import type { Ask, DoorEnv, HttpDeps } from './door.ts'
 import { identify, type Identity } from './identify.ts'
+import { narrowIdentity, onBehalfOfHeader } from './on-behalf-of.ts'
 import { createRateLimit, type RateLimit } from './rate-limit.ts'
 import { respondError, respondUnknown } from './respond.ts'
 
@@ -36,7 +37,7 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
     if (openPaths.has(c.req.path)) return next()
     try {
       // A stranger that has used up its attempts costs neither a checksum nor a question to an issuer.
-      if (!c.req.header('authorization')?.startsWith('Bearer rep_')) strangers.requireRoom(addressOf(c), performance.now())
+      if (showsToken(c)) strangers.requireRoom(addressOf(c), performance.now())
       const identifying = identifyAt(c, deps)
       // Keys are known at once; only a token may have to wait for its issuer.
       const visit = visitOf(c, deps, identifying instanceof Promise ? await identifying : identifying)
@@ -58,19 +59,19 @@ function identifyAt(c: Ask, deps: HttpDeps): Identity | Promise<Identity> {
     throw new Refusal('SNAPSHOT_STALE', 'The database has been away for too long; this replica does not know any more what holds.', {
       headers: { 'Retry-After': '5' },
     })
-  return identify(c.req.header('authorization'), deps)
+  const identifying = identify(c.req.header('authorization'), deps)
+  const token = c.req.header(onBehalfOfHeader)
+  if (token === undefined) return identifying
+  return Promise.resolve(identifying).then((identity) => narrowIdentity(identity, token, deps))
+}
+
+function showsToken(c: Ask): boolean {
+  return !c.req.header('authorization')?.startsWith('Bearer rep_') || c.req.header(onBehalfOfHeader) !== undefined
 }
 
 function visitOf(c: Ask, deps: HttpDeps, { caller, keyHash, callerNow }: Identity): Visit {
   const snapshot = deps.snapshot()
   c.set('keyHash', keyHash)
-  // Rights of a user that nobody can verify must not be passed over in silence.
-  if (c.req.header('repertoire-on-behalf-of') !== undefined) {
-    throw new Refusal('UNAUTHENTICATED', 'No issuer is configured that could vouch for Repertoire-On-Behalf-Of.', {
-      hint: 'leave the header out',
-      headers: { 'www-authenticate': 'Bearer' },
-    })
-  }
   const instance = short(c, 'repertoire-instance') ?? 'default'
   const declared = snapshot.requirements.get(caller.id)?.get(instance)
   const asked = requiresOf(c.req.header('repertoire-requires'))

@@ -26,4 +26,4 @@ export function notModified(c: Ask, etag: string): Response {
 }
 
 /** What an agent's answer depends on beside its path. */
-export const varyHeader = 'Authorization, Repertoire-Requires, Repertoire-Session, Repertoire-Tenant'
+export const varyHeader = 'Authorization, Repertoire-On-Behalf-Of, Repertoire-Requires, Repertoire-Session, Repertoire-Tenant'

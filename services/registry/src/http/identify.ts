@@ -1,4 +1,4 @@
-import { callerOfAgent, isWellFormedKey, Refusal, type AgentRecord, type Caller, type KeyRecord } from '@repertoire/core'
+import { callerOfAgent, isWellFormedKey, Refusal, type AgentRecord, type Caller, type GrantRecord, type KeyRecord } from '@repertoire/core'
 import { createHash } from 'node:crypto'
 import type { HttpDeps } from './door.ts'
 import type { ClaimedIdentity } from './token-verifier.ts'
@@ -45,23 +45,32 @@ async function identifyByToken(token: string, deps: HttpDeps): Promise<Identity>
   return { caller, keyHash: undefined, callerNow }
 }
 
-// What the token says and what is registered of the agent count both; a disabled one is nobody.
-function callerOfToken({ agentId, role, patterns, expiresAt }: ClaimedIdentity, deps: HttpDeps): Caller | undefined {
-  const agent = deps.snapshot().agents.get(agentId)
-  if (agent?.disabled === true) return undefined
-  const grants = patterns.map((pattern, index) => ({ id: `token:${index}`, agentId, pattern, deny: false, expiresAt }))
+function callerOfToken(claimed: ClaimedIdentity, deps: HttpDeps): Caller | undefined {
+  const grants = grantsOfToken(claimed, deps)
+  if (grants === undefined) return undefined
+  const agent = deps.snapshot().agents.get(claimed.agentId)
   return {
-    id: agentId,
-    role,
+    id: claimed.agentId,
+    role: claimed.role,
     team: agent?.team ?? null,
     tenant: agent?.tenant ?? null,
     domains: agent?.domains ?? [],
     keyId: null,
-    grants: [...(agent?.grants ?? []), ...grants],
+    grants,
+    onBehalfOf: null,
   }
 }
 
-function looksLikeToken(text: string): boolean {
+/** What a token says and what is registered of its subject count both; undefined for one that is disabled, which is nobody. */
+export function grantsOfToken({ agentId, patterns, expiresAt }: ClaimedIdentity, deps: HttpDeps): readonly GrantRecord[] | undefined {
+  const agent = deps.snapshot().agents.get(agentId)
+  if (agent?.disabled === true) return undefined
+  const claimed = patterns.map((pattern, index) => ({ id: `token:${index}`, agentId, pattern, deny: false, expiresAt }))
+  return [...(agent?.grants ?? []), ...claimed]
+}
+
+/** Whether a text could be a token: three parts, and no key of ours. */
+export function looksLikeToken(text: string): boolean {
   return !text.startsWith('rep_') && text.split('.').length === 3
 }
 

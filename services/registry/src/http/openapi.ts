@@ -83,6 +83,7 @@ function queryParameters(shape: z.ZodType | undefined): object[] {
 
 // What every route of an agent reads beside its path, query and body.
 const agentHeaders: Readonly<Record<string, string>> = {
+  'Repertoire-On-Behalf-Of': 'A token of the configured issuer for the user that is asked for: both have to be allowed.',
   'Repertoire-Requires': 'Ranges by skill, `query-order@^1.2, send-email@~1.0`; they narrow what is resolved.',
   'Repertoire-Instance': 'The instance whose declared ranges bind; `default` unless given.',
   'Repertoire-Session': 'The session, a unit that rollouts may randomise over; it is in the row.',
@@ -104,7 +105,7 @@ function headerParameters(endpoint: Endpoint): object[] {
     in: 'header',
     required: false,
     description,
-    schema: { type: 'string', maxLength: name === 'Repertoire-Requires' ? 16_384 : 256 },
+    schema: { type: 'string', maxLength: /Requires|Behalf/.test(name) ? 16_384 : 256 },
   }))
 }
 

@@ -19,7 +19,7 @@ export async function findCalls(sql: postgres.Sql, query: CallQuery): Promise<Ca
     select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id
     where c.call_id >= repertoire_first_id(${query.from}) and c.call_id < repertoire_first_id(${query.to})
     ${query.before === undefined ? sql`` : sql`and c.call_id < ${query.before}::uuid`}
-    ${like('skill', query.skill)} ${like('version', query.version)} ${like('agent_id', query.agent)} ${like('outcome', query.outcome)}
+    ${like('skill', query.skill)} ${like('version', query.version)} ${like('agent_id', query.agent)} ${like('on_behalf_of', query.onBehalfOf)} ${like('outcome', query.outcome)}
     ${like('error_code', query.error_code)} ${like('via', query.via)} ${like('rollout_id', query.rollout)} ${like('session', query.session)} ${like('trace_id', query.trace)}
     ${query.min_duration_ms === undefined ? sql`` : sql`and c.total_ms >= ${query.min_duration_ms}`}
     order by c.call_id desc limit ${query.limit}`

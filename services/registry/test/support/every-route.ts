@@ -46,7 +46,7 @@ export const queries: Partial<Record<keyof typeof endpoints, (item: AskedAbout) 
   listSkills: () => ['', '?view=full', '?view=names&domain=*'],
   describeSkill: (item) => ['', `?range=${item.version}`, `?range=${item.candidate}`, '?range=%5E99'],
   listCalls: (item) => ['', `?skill=${item.name}`, `?skill=${item.name}&version=${item.version}`],
-  explainAccess: (item) => [`?skill=${item.name}`],
+  explainAccess: (item) => [`?skill=${item.name}`, `?skill=${item.name}&on_behalf_of=bare`],
   resolutionAt: () => ['?agent=holder'],
   listRollouts: (item) => ['', `?skill=${item.name}`],
   listAudit: (item) => ['', `?skill=${item.name}`],

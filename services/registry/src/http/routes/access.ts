@@ -56,9 +56,10 @@ export const accessRoutes: readonly Route[] = [
     const { removed, warnings } = await removeGrant(deps, visit.caller, { agentId: param('id'), grantId: param('grant') })
     return respond(c, removed, { warnings })
   }),
-  route(endpoints.explainAccess, async ({ c, deps, visit, query, param }) =>
-    respond(c, await explainAccess(deps, visit.caller, { agentId: param('id'), skill: query.skill, range: query.range })),
-  ),
+  route(endpoints.explainAccess, async ({ c, deps, visit, query, param }) => {
+    const input = { agentId: param('id'), skill: query.skill, range: query.range, onBehalfOf: query.on_behalf_of }
+    return respond(c, await explainAccess(deps, visit.caller, input))
+  }),
   route(endpoints.listAudit, async ({ c, deps, visit, query }) => respond(c, await listAudit(deps, visit.caller, query))),
   route(endpoints.verifyAudit, async ({ c, deps, visit }) => respond(c, await verifyAudit(deps, visit.caller))),
   route(endpoints.createConnection, async ({ c, deps, visit, body }) =>
