@@ -15,6 +15,7 @@ import {
 import { maxSatisfying } from 'semver'
 import { agentContexts, changesAt, declaredRange, largeCatalogue, randomFrom, type Size } from './large-catalogue.ts'
 import { median } from './measure.ts'
+import { measureRedaction } from './redact.ts'
 
 /** One figure of the rules in process, and what was promised. */
 export type CoreFigure = { readonly what: string; readonly figure: string; readonly target: string }
@@ -46,6 +47,7 @@ function benchCore(say: (figure: CoreFigure) => void): void {
   say({ what: '… with what was remembered by then', figure: (heapLoaded + heapMegabytes() - heapAsked).toFixed(0), target: '–' })
   questions.length = 0
   say(measurePermit())
+  for (const figure of measureRedaction()) say(figure)
   say(measureMemos(snapshot))
   for (const figure of measureChanges(snapshot, size)) say(figure)
   const flat = { skills: 100_000, versions: 1 }

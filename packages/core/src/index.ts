@@ -64,6 +64,10 @@ export type {
   UnitKind,
   VersionRecord,
 } from './records.ts'
+export { BadRedactRule, compileRedaction } from './redact/policy.ts'
+export type { RedactAction, RedactionPolicy, RedactRule } from './redact/policy.ts'
+export { redactPayload, redactText } from './redact/redact-payload.ts'
+export type { Payload, RedactedPayload } from './redact/redact-payload.ts'
 export { Refusal } from './refusal.ts'
 export { isServedByRange, matchRanges } from './match-ranges.ts'
 export { resolve, tryResolve } from './resolve.ts'
