@@ -87,6 +87,18 @@ export const settings = [
     meaning: 'How much of the call log may wait on this disk for Postgres, in MiB; beyond it calls are refused.',
   },
   {
+    name: 'REPERTOIRE_PAYLOAD_DAYS',
+    by: 'registry',
+    fallback: '7',
+    meaning: 'For how many days the log keeps what went into calls and came out.',
+  },
+  {
+    name: 'REPERTOIRE_CALL_DAYS',
+    by: 'registry',
+    fallback: '90',
+    meaning: 'For how many days the log keeps everything else of a call; daily counts by skill stay.',
+  },
+  {
     name: 'REPERTOIRE_OIDC_FILE',
     by: 'registry',
     fallback: '(none)',

@@ -8,6 +8,9 @@ const ratio = 1.1
 const logRatio = Math.log(ratio)
 const digits = 12
 
+/** What a bucket is made of, for those who count elsewhere by the same rule. */
+export const histogramShape = { firstEndMs, logRatio } as const
+
 /** A histogram of durations: how many fell into each bucket, by the bucket's number. */
 export type Histogram = ReadonlyMap<number, number>
 

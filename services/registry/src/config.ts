@@ -29,6 +29,7 @@ export type Config = {
   readonly mayRenewSecret: boolean
   readonly spoolMaxBytes: number
   readonly acknowledge: 'spool' | 'postgres'
+  readonly retention: { readonly payloadDays: number; readonly callDays: number }
   /** The whole environment, for credentials that connections name and for what the runner gets. */
   readonly environment: NodeJS.ProcessEnv
 }
@@ -91,6 +92,10 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): 
       spoolMaxBytes:
         integer('REPERTOIRE_SPOOL_MAX_MB', get('REPERTOIRE_SPOOL_MAX_MB') ?? '1024', { min: 16, max: 1_048_576 }) * 1024 * 1024,
       acknowledge: choice('REPERTOIRE_LOG_ACK', get('REPERTOIRE_LOG_ACK') ?? 'spool', ['spool', 'postgres']),
+      retention: {
+        payloadDays: integer('REPERTOIRE_PAYLOAD_DAYS', get('REPERTOIRE_PAYLOAD_DAYS') ?? '7', { min: 1, max: 3650 }),
+        callDays: integer('REPERTOIRE_CALL_DAYS', get('REPERTOIRE_CALL_DAYS') ?? '90', { min: 1, max: 3650 }),
+      },
       environment,
     },
   }

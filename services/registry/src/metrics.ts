@@ -7,6 +7,7 @@ export type Measured = {
   readonly spooledBytes: () => number
   readonly shownDropped: () => number
   readonly skills: () => number
+  readonly strayRows: () => number
 }
 
 /** The metrics of this process in the Prometheus text format. */
@@ -28,5 +29,6 @@ export function createMetrics(measured: Measured): () => Promise<{ readonly type
   gauge('repertoire_skills', 'Skills in the catalogue', measured.skills)
   gauge('repertoire_spool_bytes', 'Bytes of call rows on this disk that Postgres does not have yet', measured.spooledBytes)
   gauge('repertoire_shown_dropped', 'Events about what was shown that were dropped', measured.shownDropped)
+  gauge('repertoire_default_partition_rows', 'Rows of the log in a default partition, of which up to 1 000 are counted', measured.strayRows)
   return async () => ({ type: registry.contentType, text: await registry.metrics() })
 }

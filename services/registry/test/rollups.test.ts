@@ -1,7 +1,8 @@
-import { readHistogram } from '@repertoire/core'
+import { durationBucket, readHistogram } from '@repertoire/core'
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { foldOnce } from '../src/log/rollups/fold.ts'
 import { settleOnce, type Standing } from '../src/log/settle-orphans.ts'
 import { writeEntries } from '../src/log/write-entries.ts'
 import type { LogEntry, NewCallRow } from '../src/stored.ts'
@@ -16,26 +17,51 @@ beforeAll(async () => {
 })
 afterAll(() => registry.close())
 beforeEach(async () => {
-  await registry.sql`truncate calls, call_payloads, call_hours, call_days, call_intents, call_unknowns, violation_days, rollout_units`
+  await registry.sql`truncate calls, call_payloads, call_hours, call_days, agent_hours, agent_days, agent_skill_days, call_intents, call_unknowns, violation_days, rollout_units`
 })
 
 const row = (change: Partial<NewCallRow> = {}): NewCallRow =>
   newRow({ call_id: registry.deps.ids.next(), agent_id: 'a', skill: 's', version: '1.0.0', ...change })
-const write = (entries: readonly LogEntry[]): Promise<void> => writeEntries(registry.sql, entries, installId)
+const fold = async (): Promise<void> => {
+  while ((await foldOnce(registry.sql, 7)) > 0);
+}
+const write = async (entries: readonly LogEntry[]): Promise<void> => {
+  await writeEntries(registry.sql, entries, installId)
+  await fold()
+}
 const intentOf = (of: NewCallRow, instance: string, spool = randomUUID()): LogEntry => ({
   row: of,
   intent: { kind: 'once', spool, instance },
 })
 
-/** What counting the rows themselves gives, to compare with what was counted on the way. */
-const recount = async (grain: 'hour' | 'day'): Promise<readonly object[]> =>
-  registry.sql`select date_trunc(${grain}, ts at time zone 'UTC') at time zone 'UTC' as bucket, skill, coalesce(version, '') as version, agent_id, coalesce(arm, '') as arm, outcome,
-      coalesce(error_code, '') as error_code, count(*)::int as calls, sum(attempts)::int as attempts, count(*) filter (where attempts > 1)::int as retried,
+const rollups = {
+  call_hours: { grain: 'hour', keys: 'skill, version, arm, outcome, error_code' },
+  call_days: { grain: 'day', keys: 'skill, version, arm, outcome, error_code' },
+  agent_hours: { grain: 'hour', keys: 'agent_id, outcome, error_code' },
+  agent_days: { grain: 'day', keys: 'agent_id, outcome, error_code' },
+  agent_skill_days: { grain: 'day', keys: 'agent_id, skill, version, outcome, error_code' },
+} as const
+const tables = Object.keys(rollups) as (keyof typeof rollups)[]
+
+/** What counting the rows themselves gives, to compare with what was counted after they were written. */
+const recount = async (table: keyof typeof rollups): Promise<readonly object[]> => {
+  const { grain, keys } = rollups[table]
+  return registry.sql
+    .unsafe(`select bucket, ${keys}, count(*)::int as calls, sum(attempts)::int as attempts, count(*) filter (where attempts > 1)::int as retried,
       round(sum(total_ms)::numeric, 3)::text as total_ms, sum(output_bytes)::int as output_bytes
-    from calls where not dry_run group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7`
-const counted = async (table: 'call_hours' | 'call_days'): Promise<readonly object[]> =>
-  registry.sql`select bucket, skill, version, agent_id, arm, outcome, error_code, calls::int, attempts::int, retried::int, round(total_ms::numeric, 3)::text as total_ms, output_bytes::int
-    from ${registry.sql(table)} where calls <> 0 order by 1, 2, 3, 4, 5, 6, 7`
+    from (select date_trunc('${grain}', ts at time zone 'UTC') at time zone 'UTC' as bucket, skill, coalesce(version, '') as version, agent_id, coalesce(arm, '') as arm, outcome,
+      coalesce(error_code, '') as error_code, attempts, total_ms, output_bytes from calls where not dry_run) as named
+    group by bucket, ${keys} order by bucket, ${keys}`)
+}
+const counted = async (table: keyof typeof rollups): Promise<readonly object[]> => {
+  const { keys } = rollups[table]
+  return registry.sql.unsafe(
+    `select bucket, ${keys}, calls::int, attempts::int, retried::int, round(total_ms::numeric, 3)::text as total_ms, output_bytes::int from ${table} where calls <> 0 order by bucket, ${keys}`,
+  )
+}
+const expectRecount = async (): Promise<void> => {
+  for (const table of tables) expect([table, await counted(table)]).toEqual([table, await recount(table)])
+}
 
 const rows = fc.array(
   fc.record({
@@ -52,25 +78,53 @@ const rows = fc.array(
   { minLength: 1, maxLength: 40 },
 )
 
-describe('what is counted while rows are written', () => {
+describe('what is counted after rows were written', () => {
   it('is what a recount of the rows gives, however often a batch is written again', async () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.nat(2), async (made, again) => {
-        await registry.sql`truncate calls, call_payloads, call_hours, call_days`
+        await registry.sql`truncate calls, call_payloads, call_hours, call_days, agent_hours, agent_days, agent_skill_days`
         const entries = made.map(({ hoursAgo, ...change }) => ({
           row: row({ ...change, ts: new Date(Date.now() - hoursAgo * 3_600_000) }),
         }))
         await write(entries)
         // A process that is killed between the commit and the note of it brings all of it again, and something new beside.
         for (let times = 0; times < again; times += 1) await write([...entries, ...entries.slice(0, 3)])
-        expect(await counted('call_hours')).toEqual(await recount('hour'))
-        expect(await counted('call_days')).toEqual(await recount('day'))
-        const histograms = await registry.sql`select calls::int, histogram::text from call_hours`
-        for (const { calls, histogram } of histograms)
-          expect([...readHistogram(histogram).values()].reduce((sum, count) => sum + count, 0)).toBe(calls)
+        await expectRecount()
+        const places = new Map<number, number>()
+        for (const { row: of } of entries)
+          if (!of.dry_run) places.set(durationBucket(of.total_ms), (places.get(durationBucket(of.total_ms)) ?? 0) + 1)
+        for (const table of tables) {
+          const [sum] = await registry.sql`select coalesce(sum(histogram), 0)::text as histogram from ${registry.sql(table)}`
+          expect([...readHistogram(sum?.['histogram'])].sort()).toEqual([...places].sort())
+        }
       }),
       { numRuns: 25 },
     )
+  })
+  it('counts a row once while two count at once', async () => {
+    await writeEntries(
+      registry.sql,
+      Array.from({ length: 30 }, () => ({ row: row({ rollout_id: 'r', arm: 'canary' }) })),
+      installId,
+    )
+    await Promise.all([fold(), fold()])
+    await expectRecount()
+    expect(await registry.sql`select calls::int from rollout_units`).toEqual([{ calls: 30 }])
+  })
+  it('takes away of what a late row replaces only what was counted', async () => {
+    const [counted, uncounted] = [row(), row()]
+    const unknown = (of: NewCallRow): LogEntry => ({ row: { ...of, outcome: 'unknown' } })
+    await write([unknown(counted)])
+    await writeEntries(registry.sql, [unknown(uncounted)], installId)
+    await registry.sql`insert into call_unknowns (call_id) values (${counted.call_id}), (${uncounted.call_id})`
+    await writeEntries(registry.sql, [{ row: counted }, { row: uncounted }], installId)
+    await fold()
+    await expectRecount()
+    expect(await registry.sql`select outcome, calls::int from agent_days where calls <> 0`).toEqual([{ outcome: 'ok', calls: 2 }])
+  })
+  it('counts a violation whose path holds what no text of Postgres can', async () => {
+    await write([{ row: row({ outcome: 'invalid_input', violations: [{ path: '/a\u0000\ud800', rule: 'type' }] }) }])
+    expect(await registry.sql`select path, calls::int from violation_days`).toEqual([{ path: '/a\uFFFD\uFFFD', calls: 1 }])
   })
   it('counts places of violations by day, items of an array as one place', async () => {
     const violations = [
@@ -145,14 +199,15 @@ describe('intents', () => {
     expect(await look({ steadyMs: 30_000 })).toBe(0)
     expect(await look({ steadyMs: 60_000 })).toBe(1)
     expect(await look({ steadyMs: 60_000 })).toBe(0)
+    await fold()
     expect(await registry.sql`select skill, outcome, error_code from calls`).toEqual([
       { skill: 'lost', outcome: 'unknown', error_code: 'OUTCOME_UNKNOWN' },
     ])
-    expect(await counted('call_hours')).toEqual(await recount('hour'))
+    await expectRecount()
     await write([{ row: { ...lost, outcome: 'ok', total_ms: 12 }, closesIntent: true }])
     await write([{ row: { ...lost, outcome: 'ok', total_ms: 12 }, closesIntent: true }])
     expect(await registry.sql`select skill, outcome from calls`).toEqual([{ skill: 'lost', outcome: 'ok' }])
-    expect(await counted('call_hours')).toEqual(await recount('hour'))
+    await expectRecount()
     expect(await open()).toHaveLength(1)
   })
   it('that an earlier process of this spool left become unknown at once, when all it left is drained', async () => {

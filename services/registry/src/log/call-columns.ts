@@ -42,7 +42,11 @@ export const callColumns: readonly Column[] = [
   text('outcome'),
   text('error_code'),
   text('error_origin'),
-  { name: 'violations', type: 'text[]', of: (row) => (row.violations.length === 0 ? null : JSON.stringify(row.violations)) },
+  {
+    name: 'violations',
+    type: 'text[]',
+    of: (row) => (row.violations.length === 0 ? null : JSON.stringify(row.violations.map(cleanPlace))),
+  },
   number('queue_ms', 'float8[]'),
   number('executor_ms', 'float8[]'),
   number('total_ms', 'float8[]'),
@@ -57,6 +61,11 @@ export const callColumns: readonly Column[] = [
   text('authz_rule'),
   { name: 'labels', type: 'text[]', of: (row) => (Object.keys(row.labels).length === 0 ? null : JSON.stringify(row.labels)) },
 ]
+
+// Postgres reads these when it counts them; a path holds names that came from outside.
+function cleanPlace({ path, rule }: NewCallRow['violations'][number]): NewCallRow['violations'][number] {
+  return { path: clean(path) ?? '', rule: clean(rule) ?? '' }
+}
 
 // Postgres text takes neither U+0000 nor half a surrogate pair; one such character must not cost a whole batch.
 function clean(value: string | null): string | null {

@@ -7,6 +7,7 @@ import type { Completion, LogEntry, NewCallRow } from '../stored.ts'
 import { countCalls, lastCall } from './count-calls.ts'
 import { findCalls, getCall } from './find-calls.ts'
 import { settleCall } from './settle-call.ts'
+import { keepFolded } from './rollups/fold.ts'
 import { settleOrphans } from './settle-orphans.ts'
 import { claimFolder, readSpoolId } from './spool/claim-folder.ts'
 import { createDrain } from './spool/drain.ts'
@@ -28,6 +29,8 @@ export type OpenCallLog = CallLog & {
   readonly lookForOrphans: () => Promise<number>
   readonly spooledBytes: () => number
   readonly lagMs: () => number
+  /** Answers once what this replica has acknowledged is in Postgres, as far as that is so soon, and everything there is counted. */
+  readonly settleCounts: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -62,7 +65,7 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
   const write = (entries: readonly LogEntry[]): Promise<void> =>
     writeBatch(
       {
-        write: (batch) => log.gate.run(() => writeEntries(log.sql, batch, installId), Number.POSITIVE_INFINITY),
+        write: (batch) => log.gate.run(() => writeEntries(log.sql, batch, installId), Number.POSITIVE_INFINITY).then(() => folding.wake()),
         onPoison: ({ row }, error) =>
           logger.error({ call_id: row.call_id, err: error }, 'the database refused a row as it was; it is kept without payload'),
       },
@@ -76,6 +79,7 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
       logger.error({ err: error }, 'the call log could not be written to Postgres; it waits on disk')
     },
   })
+  const folding = keepFolded({ log, logger })
   const orphans = settleOrphans({
     log,
     logger,
@@ -139,6 +143,10 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
       return waitForEnd(look, waitMs)
     },
     settle: (callId, settlement) => (isUuid(callId) ? readOwn(() => settleCall(log.sql, callId, settlement)) : Promise.resolve(false)),
+    settleCounts: async () => {
+      await drain.settled(readOwnMs)
+      await folding.now()
+    },
     lookForOrphans: orphans.look,
     begin: async (id) => {
       await claimFolder(folder, id)
@@ -152,6 +160,7 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
       await orphans.stop()
       await drain.settled(closeMs)
       await drain.stop()
+      await folding.stop()
       await spool.close()
     },
   }

@@ -3,7 +3,6 @@ import type postgres from 'postgres'
 import type { Pool } from '../store/connect.ts'
 import { closeIntents } from './intents.ts'
 import { insertRows } from './insert-rows.ts'
-import { addToRollups } from './rollups/write-rollups.ts'
 import { decodeEntry } from './spool/frames.ts'
 import { atTheLog } from './write-entries.ts'
 
@@ -110,7 +109,6 @@ async function writeUnknown(sql: postgres.Sql, installId: string, orphans: reado
       await tx`insert into call_unknowns (call_id) select unnest(${ids}::uuid[]) on conflict do nothing`
       await tx`update call_claims set state = 'unknown' where call_id = any(${ids}::uuid[]) and state = 'running' and effects = 'once'`
     }
-    await addToRollups(tx, fresh)
     await closeIntents(
       tx,
       orphans.map(({ call_id: id }) => id),

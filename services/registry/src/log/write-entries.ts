@@ -4,21 +4,20 @@ import type { Completion, LogEntry } from '../stored.ts'
 import { completeClaims } from './complete-claims.ts'
 import { insertRows } from './insert-rows.ts'
 import { closeIntents, noteIntents } from './intents.ts'
-import { addToRollups } from './rollups/write-rollups.ts'
 import { replaceUnknown } from './unknown-rows.ts'
 
 const drainLock = 0x5245504c
 
 /**
- * Writes what goes to the log, in one transaction: rows with their payloads and everything they are counted in, intents, and
- * the answers of keyed calls. What is there already stays as it is, and is not counted again.
+ * Writes what goes to the log, in one transaction: rows with their payloads, intents, and the answers of keyed calls. What is
+ * there already stays as it is, with the `seq` under which it is counted once.
  */
 export async function writeEntries(sql: postgres.Sql, entries: readonly LogEntry[], installId: string): Promise<void> {
   await atTheLog(sql, installId, async (tx) => {
     const ended = entries.filter((entry) => entry.intent === undefined)
     const rows = ended.map((entry) => entry.row)
     await replaceUnknown(tx, rows)
-    await addToRollups(tx, await insertRows(tx, rows))
+    await insertRows(tx, rows)
     await noteIntents(tx, entries)
     await closeIntents(
       tx,

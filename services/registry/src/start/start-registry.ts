@@ -15,10 +15,10 @@ import { createIds } from '../ids.ts'
 import { openAsyncCalls } from '../log/async-calls.ts'
 import { openClaims } from '../log/claims.ts'
 import { forgetKept } from '../log/forget-kept.ts'
-import { keepPartitions } from '../log/keep-partitions.ts'
 import { openCallLog } from '../log/open-call-log.ts'
 import { openLeases } from '../log/leases.ts'
 import { openResults } from '../log/results.ts'
+import { keepPartitions } from '../log/partitions/keep-partitions.ts'
 import { openShownLog } from '../log/shown-log.ts'
 import { createMetrics } from '../metrics.ts'
 import type { Clock, Deps } from '../ports.ts'
@@ -176,8 +176,8 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       logger.warn({ err: error }, 'the ends of the audit log that others tell are not heard'),
     ),
   )
-  const stopPartitions = keepPartitions(database, logger)
-  undo.add('partitions', async () => stopPartitions())
+  const partitions = keepPartitions(database, { logger, retention: config.retention })
+  undo.add('partitions', partitions.stop, 1000)
   const stopForgetting = forgetKept(database, logger)
   undo.add('forgetting', async () => stopForgetting())
   undo.add('automation', startAutomation(deps, logger))
@@ -195,6 +195,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
         ...(aheadMs() === 0 ? [] : ['clock_differs']),
         ...(calls.isDown() ? ['log_down'] : []),
         ...(calls.lagMs() > 5000 ? ['log_lagging'] : []),
+        ...partitions.trouble(),
       ],
       staleMs: () => (isStale() ? feed.ageMs() : undefined),
       isStopping: () => stopping,
@@ -206,6 +207,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       spooledBytes: calls.spooledBytes,
       shownDropped: deps.shown.dropped,
       skills: () => feed.current().skills.size,
+      strayRows: partitions.strayRows,
     }),
   }
   const server = await serve(createApp(httpDeps), { host: config.host, port: config.port })

@@ -36,12 +36,15 @@ export type Database = {
   readonly listen: Listening['listen']
   /** Whether a new connection gets an answer. */
   readonly probe: () => Promise<boolean>
+  /** Runs work that may take minutes on a connection of its own, which waits for no lock longer than a moment. */
+  readonly maintain: <T>(work: (sql: postgres.Sql) => Promise<T>) => Promise<T>
   /** Listens again on a new connection. */
   readonly relisten: () => void
   readonly close: () => Promise<void>
 }
 
 const probeMs = 1000
+const maintainMs = 20 * 60_000
 
 /** Opens the pools; nothing is connected before the first query. */
 export function openDatabase(url: string): Database {
@@ -68,6 +71,26 @@ export function openDatabase(url: string): Database {
       let timer: NodeJS.Timeout | undefined
       const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), probeMs)))
       return Promise.race([answer, late]).finally(() => {
+        clearTimeout(timer)
+        void client.end({ timeout: 0 }).catch(() => undefined)
+      })
+    },
+    maintain: async (work) => {
+      const client = postgres(url, {
+        ...options,
+        max: 1,
+        connection: { statement_timeout: maintainMs / 2, lock_timeout: 200, application_name: 'repertoire-maintain' },
+      })
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(
+          () => reject(new Error(`looking after the database took longer than ${maintainMs / 60_000} minutes`)),
+          maintainMs,
+        )
+      })
+      const working = work(client)
+      working.catch(() => undefined)
+      return Promise.race([working, late]).finally(() => {
         clearTimeout(timer)
         void client.end({ timeout: 0 }).catch(() => undefined)
       })

@@ -50,5 +50,7 @@ export const replicas = pgTable('replicas', {
   startedAt: moment('started_at').notNull(),
   lastSeenAt: moment('last_seen_at').notNull(),
   appliedRevision: bigint('applied_revision', { mode: 'number' }).notNull(),
+  /** For how long rows of its calls have been waiting for Postgres. */
+  logLagMs: bigint('log_lag_ms', { mode: 'number' }).notNull().default(0),
   leftAt: moment('left_at'),
 })

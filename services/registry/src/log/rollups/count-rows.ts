@@ -1,0 +1,88 @@
+import { failures, refusals } from '@repertoire/core'
+import type postgres from 'postgres'
+import { placeOfDuration } from './places.ts'
+
+/** Which rows are counted: those after a place in the order of `seq`, at most so many; or some that are about to go. */
+export type RowsToCount =
+  | { readonly after: string; readonly atMost: number }
+  | { readonly callIds: readonly string[]; readonly upTo: string }
+
+// Every rollup has these; what differs is what its cells are told apart by.
+const measures = 'calls, attempts, retried, total_ms, output_bytes, histogram'
+const rollups: readonly { readonly table: string; readonly bucket: 'hour' | 'day'; readonly keys: string }[] = [
+  { table: 'call_hours', bucket: 'hour', keys: 'skill, version, arm, outcome, error_code' },
+  { table: 'call_days', bucket: 'day', keys: 'skill, version, arm, outcome, error_code' },
+  { table: 'agent_hours', bucket: 'hour', keys: 'agent_id, outcome, error_code' },
+  { table: 'agent_days', bucket: 'day', keys: 'agent_id, outcome, error_code' },
+  { table: 'agent_skill_days', bucket: 'day', keys: 'agent_id, skill, version, outcome, error_code' },
+]
+
+const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
+
+// A bucket of a histogram is twelve digits of one number, so `n` calls in the third one are ne24.
+const addCells = rollups.map(
+  ({ table, bucket, keys }) => `to_${table} as (
+    insert into ${table} as known (bucket, ${keys}, ${measures})
+    select ${bucket}, ${keys}, $1::int * sum(n), $1::int * sum(a), $1::int * sum(r), $1::int * sum(t), $1::int * sum(o), $1::int * sum((n::text || 'e' || (12 * place)::text)::numeric)
+    from (
+      select ${bucket}, ${keys}, place, count(*) as n, sum(attempts) as a, count(*) filter (where attempts > 1) as r, sum(total_ms) as t, sum(output_bytes) as o
+      from fresh group by ${bucket}, ${keys}, place
+    ) as places group by ${bucket}, ${keys}
+    on conflict (bucket, ${keys}) do update set
+      calls = known.calls + excluded.calls, attempts = known.attempts + excluded.attempts, retried = known.retried + excluded.retried,
+      total_ms = known.total_ms + excluded.total_ms, output_bytes = known.output_bytes + excluded.output_bytes, histogram = known.histogram + excluded.histogram
+  )`,
+)
+
+// Of one row at most twenty places count; numbers in a path stand for any item.
+const addViolations = `to_violations as (
+    insert into violation_days as known (bucket, skill, version, outcome, path, rule, calls)
+    select day, skill, version, outcome, path, rule, $1::int * count(*)
+    from fresh, lateral (
+      select distinct left(regexp_replace(found->>'path', '/\\d+(?=/|$)', '/*', 'g'), 256) as path, left(found->>'rule', 64) as rule
+      from jsonb_array_elements(violations::jsonb) with ordinality as listed (found, place) where listed.place <= 20
+    ) as places
+    where violations is not null
+    group by day, skill, version, outcome, path, rule
+    on conflict (bucket, skill, version, outcome, path, rule) do update set calls = known.calls + excluded.calls
+  )`
+
+// Where every call is a unit of its own, arms are enough.
+const addUnits = `to_units as (
+    insert into rollout_units as known (rollout_id, arm, unit_kind, unit_hash, version, calls, failures, total_ms, squared_ms, last_at)
+    select rollout_id, arm, unit_kind, case unit_kind when 'call' then '' else unit_hash end, version,
+      $1::int * count(*), $1::int * count(*) filter (where outcome in (${quoted(failures)})), $1::int * sum(total_ms), $1::int * sum(total_ms * total_ms), max(ts)
+    from fresh where rollout_id is not null and arm <> '' and version <> '' and outcome not in (${quoted(refusals)})
+    group by 1, 2, 3, 4, 5
+    on conflict (rollout_id, arm, unit_kind, unit_hash, version) do update set
+      calls = known.calls + excluded.calls, failures = known.failures + excluded.failures, total_ms = known.total_ms + excluded.total_ms,
+      squared_ms = known.squared_ms + excluded.squared_ms, last_at = greatest(known.last_at, excluded.last_at)
+  )`
+
+const statement = (which: string): string => `with taken as materialized (select * from calls where ${which}),
+  fresh as materialized (
+    select date_trunc('hour', ts, 'UTC') as hour, date_trunc('day', ts, 'UTC') as day, ts, skill, coalesce(version, '') as version, agent_id,
+      coalesce(arm, '') as arm, outcome, coalesce(error_code, '') as error_code, attempts, total_ms, output_bytes, violations,
+      rollout_id, coalesce(unit_kind, '') as unit_kind, coalesce(unit_hash, '') as unit_hash, ${placeOfDuration('total_ms')} as place
+    from taken where not dry_run
+  ),
+  ${[...addCells, addViolations, addUnits].join(',\n  ')}
+  select count(*)::int as rows, max(seq)::text as seq from taken`
+
+const countNext = statement('seq > $2 order by seq limit $3')
+const countThese = statement('call_id = any($2::uuid[]) and seq <= $3')
+
+/** Adds rows to everything that is counted, or with -1 takes away what was counted of them; answers with how many, and the last `seq`. Dry runs do not count. */
+export async function countRows(
+  tx: postgres.TransactionSql,
+  which: RowsToCount,
+  sign: 1 | -1 = 1,
+): Promise<{ readonly rows: number; readonly seq: string | null }> {
+  const [counted] =
+    'after' in which
+      ? await tx.unsafe<{ rows: number; seq: string | null }[]>(countNext, [sign, which.after, which.atMost], { prepare: true })
+      : await tx.unsafe<{ rows: number; seq: string | null }[]>(countThese, [sign, which.callIds as string[], which.upTo], {
+          prepare: true,
+        })
+  return counted ?? { rows: 0, seq: null }
+}
