@@ -48,7 +48,7 @@ export const rooms: readonly Room[] = [
 
   {
     name: 'ports',
-    holds: new RegExp(`^${registry}(ports|call-ports|stored|visit|ids|slots)\\.ts$`),
+    holds: new RegExp(`^${registry}(ports|call-ports|stored|counted|visit|ids|slots)\\.ts$`),
     rooms: [],
     packages: ['@repertoire/contract', '@repertoire/core', 'node:crypto'],
   },
@@ -60,7 +60,7 @@ export const rooms: readonly Room[] = [
   },
   { name: 'metrics', holds: new RegExp(`^${registry}metrics\\.ts$`), rooms: [], packages: ['prom-client'] },
   // Verb folders do not import each other: what two share is a rule of core or a query of the store.
-  ...['catalogue', 'calls', 'access', 'audit', 'connections', 'rollouts'].map((noun) => ({
+  ...['catalogue', 'calls', 'access', 'audit', 'connections', 'rollouts', 'stats'].map((noun) => ({
     name: `verbs/${noun}`,
     holds: new RegExp(`^${registry}${noun}/`),
     rooms: ['ports'],

@@ -4,6 +4,7 @@ import type { Endpoint } from './endpoint.ts'
 import { rolloutEndpoints } from './rollout-endpoints.ts'
 import { serviceEndpoints } from './service-endpoints.ts'
 import { skillEndpoints } from './skill-endpoints.ts'
+import { statsEndpoints } from './stats-endpoints.ts'
 
 /** Every route there is; routing, authentication, the OpenAPI document and `/docs` are made from this list. */
 export const endpoints = {
@@ -11,6 +12,7 @@ export const endpoints = {
   ...skillEndpoints,
   ...rolloutEndpoints,
   ...callEndpoints,
+  ...statsEndpoints,
   ...accessEndpoints,
 } as const satisfies Record<string, Endpoint>
 

@@ -101,3 +101,20 @@ export {
   VersionListItem,
   VersionStatus,
 } from './skills.ts'
+export {
+  AttemptStats,
+  CallStats,
+  CallStatsItem,
+  CallStatsQuery,
+  CompareQuery,
+  Comparison,
+  DenialStats,
+  ErrorStats,
+  SearchStats,
+  ShownStatsQuery,
+  StatsDimension,
+  StatsInterval,
+  StatsListQuery,
+  UnusedStats,
+  ViolationStats,
+} from './stats.ts'

@@ -14,6 +14,7 @@ export const limits = {
   rangeLength: 128,
   rangeAlternatives: 8,
   pageItems: 200,
+  statsItems: 5000,
   requirements: 500,
   resultBytes: 1024 * 1024,
   resultBytesHardCap: 32 * 1024 * 1024,

@@ -42,3 +42,8 @@ function editDistance(a: string, b: string): number {
   }
   return row[b.length] ?? 0
 }
+
+/** Whether a text is a UUID, which is what our ids are: the database takes nothing else for one. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+}

@@ -11,6 +11,7 @@ import { publishRoutes } from './http/routes/publish.ts'
 import { rolloutRoutes } from './http/routes/rollouts.ts'
 import { serviceRoutes } from './http/routes/service.ts'
 import { skillRoutes } from './http/routes/skills.ts'
+import { statsRoutes } from './http/routes/stats.ts'
 
 /** Every route there is. */
 export const routes: readonly Route[] = [
@@ -20,6 +21,7 @@ export const routes: readonly Route[] = [
   ...rolloutRoutes,
   ...accessRoutes,
   ...callRoutes,
+  ...statsRoutes,
 ]
 
 /** The HTTP surface: one door, the routes of the contract, and an envelope for whatever else comes. */

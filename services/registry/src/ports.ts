@@ -1,6 +1,7 @@
 import type { CallRow, Finding, Role, TagClasses } from '@repertoire/contract'
 import type { CredentialRef, GrantRecord, Plan, SchemasToProve, SkillFacts, Snapshot, VersionSchemas } from '@repertoire/core'
 import type { AsyncCalls, Claims, Executors, Leases, Results, RetryBudget } from './call-ports.ts'
+import type { Counts } from './counted.ts'
 import type {
   AgentRow,
   AuditEvent,
@@ -60,6 +61,7 @@ export type Deps = {
   readonly results: Results
   readonly leases: Leases
   readonly asyncCalls: AsyncCalls
+  readonly counts: Counts
   readonly shown: ShownLog
   readonly executors: Executors
   readonly retryBudget: (skill: string) => RetryBudget

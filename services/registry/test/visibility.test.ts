@@ -12,6 +12,8 @@ type Asker = { readonly id: string; readonly key: string; readonly user?: string
 
 let registry: TestRegistry
 let issuer: LocalIssuer
+/** Answers that hold the names under which their reader called something itself, whether or not it is there. */
+const ofOwnCalls = new Set<string>(['listCalls', 'callStats', 'errorStats', 'denialStats', 'attemptStats'])
 const items: Item[] = []
 const askers: Asker[] = []
 const etags = new Map<string, string>()
@@ -143,7 +145,7 @@ describe('the visibility matrix', () => {
                 const found = forbidden(asker.id, item).find((mark) => told.includes(mark) && !asked.includes(mark))
                 // The rows of its own calls hold the names it asked for.
                 const named =
-                  name !== 'listCalls' && !maySee(asker.id, item.name) && !asked.includes(item.name) && told.includes(`"${item.name}"`)
+                  !ofOwnCalls.has(name) && !maySee(asker.id, item.name) && !asked.includes(item.name) && told.includes(`"${item.name}"`)
                 if (found !== undefined || named)
                   leaks.push(`${asker.id} ${endpoint.method} ${path}${query} ${JSON.stringify(headers)}: ${found ?? item.name}`)
                 if (reply.status === 304 && !maySee(asker.id, item.name)) leaks.push(`${asker.id} ${path}: 304 for what it may not see`)
@@ -152,7 +154,7 @@ describe('the visibility matrix', () => {
     }
     console.log(`${cells} cells of the visibility matrix`)
     expect([leaks.slice(0, 10), faults.slice(0, 10), cells >= 2000, registry.bugs]).toEqual([[], [], true, []])
-  })
+  }, 240_000)
   it('a private skill, and one that was never released, answer like one that is not there, to the byte', async () => {
     const routes: (readonly [string, string, object?])[] = [
       ['GET', '/v1/skills/NAME'],

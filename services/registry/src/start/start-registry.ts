@@ -15,6 +15,7 @@ import { createIds } from '../ids.ts'
 import { openAsyncCalls } from '../log/async-calls.ts'
 import { openClaims } from '../log/claims.ts'
 import { forgetKept } from '../log/forget-kept.ts'
+import { openCounts } from '../log/counts/open-counts.ts'
 import { openCallLog } from '../log/open-call-log.ts'
 import { openLeases } from '../log/leases.ts'
 import { openResults } from '../log/results.ts'
@@ -125,6 +126,8 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     acknowledge: config.acknowledge,
     instance,
   })
+  const counts = openCounts(database, { logger, settle: calls.settleCounts })
+  undo.add('counts', counts.stop)
   const shown = openShownLog(database, { ids, replica: config.replica })
   const kept = keepFiles(join(config.dataDir, 'bundles'), store.filesOf)
   feed.onConfirmed(({ snapshot }) => kept.prepare(snapshot))
@@ -149,6 +152,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     keyUses,
     store,
     calls,
+    counts,
     shown,
     clock,
     ids,

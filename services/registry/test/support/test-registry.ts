@@ -19,6 +19,7 @@ import { openAsyncCalls } from '../../src/log/async-calls.ts'
 import { openClaims } from '../../src/log/claims.ts'
 import { openLeases } from '../../src/log/leases.ts'
 import { openResults } from '../../src/log/results.ts'
+import { openCounts, type OpenCounts } from '../../src/log/counts/open-counts.ts'
 import { openCallLog } from '../../src/log/open-call-log.ts'
 import { openShownLog } from '../../src/log/shown-log.ts'
 import type { Execution, ExecutorResult } from '../../src/ports.ts'
@@ -42,6 +43,7 @@ export type TestRegistry = TestClient & {
   readonly executions: Execution[]
   readonly advance: (ms: number) => void
   readonly bugs: unknown[]
+  readonly counts: OpenCounts
   readonly databaseUrl: string
   readonly close: () => Promise<void>
 }
@@ -93,6 +95,7 @@ export async function openTestRegistry(
   })
   await calls.begin(feed.current().installId)
   const asyncCalls = openAsyncCalls({ database, calls, instance, logger })
+  const counts = openCounts(database, { logger, settle: calls.settleCounts })
   const shown = openShownLog(database, { ids, replica: 'test' })
   let adminKey = ''
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
@@ -118,6 +121,7 @@ export async function openTestRegistry(
     keyUses,
     store,
     calls,
+    counts,
     shown,
     clock,
     ids,
@@ -141,11 +145,13 @@ export async function openTestRegistry(
     sql,
     executions,
     bugs,
+    counts,
     databaseUrl: url,
     execute: (next) => void (how = next),
     advance: (ms) => void (offsetMs += ms),
     close: async () => {
       await asyncCalls.stop(1000)
+      await counts.stop()
       await calls.close()
       await keyUses.stop()
       await head.stop()

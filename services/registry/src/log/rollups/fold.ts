@@ -26,6 +26,7 @@ export function keepFolded({ log, logger }: { readonly log: Pool; readonly logge
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   const foldAll = async (): Promise<void> => {
+    if (!(await log.gate.run(() => isBehind(log.sql)))) return
     while (!isStopped && (await log.gate.run(() => foldOnce(log.sql))) === rowsAtOnce);
   }
   const now = (): Promise<void> => {
@@ -57,6 +58,11 @@ export function keepFolded({ log, logger }: { readonly log: Pool; readonly logge
       await running?.catch(() => undefined)
     },
   }
+}
+
+async function isBehind(sql: postgres.Sql): Promise<boolean> {
+  const [found] = await sql<{ behind: boolean }[]>`select exists (select 1 from calls where seq > (select seq from rollup_state)) as behind`
+  return found?.behind === true
 }
 
 /** Counts the next rows, and answers with how many there were; one replica at a time. */

@@ -1,0 +1,91 @@
+import type { StatsDimension, StatsInterval } from '@repertoire/contract'
+import type { ArmSample, CountSource, Histogram, Window } from '@repertoire/core'
+
+/** Which calls are counted, from where, and what they are told apart by. */
+export type CountsQuestion = {
+  readonly source: CountSource
+  readonly window: Window
+  readonly interval: StatsInterval
+  readonly groupBy: readonly StatsDimension[]
+  readonly filters: Readonly<Partial<Record<StatsDimension, string>>>
+  /** Whether only calls that ended with an error count. */
+  readonly errorsOnly?: boolean
+  readonly limit: number
+}
+
+/** One cell of counted calls; dimensions that were not asked for are absent, and empty where a row had none. */
+export type CountedCell = {
+  readonly at: Date | undefined
+  readonly names: Readonly<Partial<Record<StatsDimension, string>>>
+  readonly calls: number
+  readonly ok: number
+  readonly failures: number
+  readonly attempts: number
+  readonly retried: number
+  /** Of those that were tried more than once, the ones that ended well. */
+  readonly recovered: number
+  readonly totalMs: number
+  readonly outputBytes: number
+  readonly histogram: Histogram
+}
+
+/** What one side of a comparison met. */
+export type CountedSide = ArmSample & { readonly arm: string | null; readonly version: string | null }
+
+/** Two sides, the unit they are counted at, and how many units are in both. */
+export type CountedSides = { readonly unit: string; readonly a: CountedSide; readonly b: CountedSide; readonly unitsInBoth: number }
+
+/** A place where arguments or answers missed their schema. */
+export type CountedPlace = {
+  readonly skill: string
+  readonly version: string
+  readonly outcome: string
+  readonly path: string
+  readonly rule: string
+  readonly calls: number
+}
+
+/** A skill that was shown and not called. */
+export type ShownUnused = {
+  readonly skill: string
+  readonly listed: number
+  readonly loaded: number
+  readonly agents: number
+  readonly lastShownAt: Date
+}
+
+/** A search that found nothing. */
+export type MissedSearch = { readonly query: string; readonly searches: number; readonly agents: number; readonly lastAt: Date }
+
+/** What calls of a version took lately. */
+export type MeasuredVersion = {
+  readonly calls: number
+  readonly p50Ms: number
+  readonly p95Ms: number
+  readonly meanResultBytes: number
+  readonly failureRate: number
+}
+
+/** A window and how many items are wanted of it. */
+export type Listed = { readonly window: Window; readonly limit: number }
+
+/** What was counted of the call log, and of what was shown. */
+export type Counts = {
+  readonly calls: (question: CountsQuestion) => Promise<readonly CountedCell[]>
+  /** The arms of a rollout: `a` is what the line served, `b` the candidate. */
+  readonly arms: (rolloutId: string) => Promise<CountedSides>
+  /** Two versions of a skill, by the agents that called them; whole days. */
+  readonly versions: (question: {
+    readonly skill: string
+    readonly a: string
+    readonly b: string
+    readonly window: Window
+  }) => Promise<CountedSides>
+  readonly places: (
+    question: Listed & { readonly skill: string | undefined; readonly version: string | undefined },
+  ) => Promise<readonly CountedPlace[]>
+  readonly unused: (question: Listed) => Promise<readonly ShownUnused[]>
+  readonly missedSearches: (question: Listed) => Promise<readonly MissedSearch[]>
+  /** What was last measured of a version; answered from memory. */
+  readonly measured: (skill: string, version: string) => MeasuredVersion | undefined
+}

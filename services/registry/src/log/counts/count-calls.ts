@@ -1,0 +1,93 @@
+import type { StatsDimension } from '@repertoire/contract'
+import { failures, readHistogram } from '@repertoire/core'
+import type postgres from 'postgres'
+import type { CountedCell, CountsQuestion } from '../../counted.ts'
+import { placeOfDuration } from '../rollups/places.ts'
+
+type Row = Readonly<Record<StatsDimension, string>> & {
+  readonly at: Date
+  readonly calls: number
+  readonly ok: number
+  readonly failures: number
+  readonly attempts: number
+  readonly retried: number
+  readonly recovered: number
+  readonly total_ms: number
+  readonly output_bytes: number
+  readonly histogram: string
+}
+
+const columns: Readonly<Record<StatsDimension, string>> = {
+  skill: 'skill',
+  version: 'version',
+  agent: 'agent_id',
+  arm: 'arm',
+  outcome: 'outcome',
+  error_code: 'error_code',
+}
+const sums = `sum(calls)::float8 as calls, coalesce(sum(calls) filter (where outcome = 'ok'), 0)::float8 as ok,
+  coalesce(sum(calls) filter (where outcome in (${failures.map((name) => `'${name}'`).join(', ')})), 0)::float8 as failures,
+  sum(attempts)::float8 as attempts, sum(retried)::float8 as retried, coalesce(sum(retried) filter (where outcome = 'ok'), 0)::float8 as recovered,
+  sum(total_ms)::float8 as total_ms, sum(output_bytes)::float8 as output_bytes, sum(histogram)::text as histogram`
+
+/** Counts calls in one query, the most frequent cells first; a series in the order of time. */
+export async function countCells(sql: postgres.Sql, question: CountsQuestion): Promise<CountedCell[]> {
+  const { source, window, interval, groupBy, limit } = question
+  const names = groupBy.map((name) => columns[name])
+  const at = interval === 'none' ? [] : ['at']
+  const keys = sql.unsafe([...at, ...names].map((name) => `${name}, `).join(''))
+  const cells =
+    source === 'rows'
+      ? countRaw(sql, question)
+      : sql`select ${sql.unsafe(interval === 'none' ? '' : `date_trunc('${interval}', bucket, 'UTC') as at, `)} ${sql.unsafe(source)}.* from ${sql.unsafe(source)}
+          where bucket >= ${window.from} and bucket < ${window.to} ${filterBy(sql, question, (column) => column)}`
+  const grouped = [...at, ...names]
+  const rows = await sql<Row[]>`select ${keys} ${sql.unsafe(sums)} from (${cells}) as cells
+    ${sql.unsafe(grouped.length === 0 ? '' : `group by ${grouped.join(', ')}`)}
+    having sum(calls) > 0 order by ${sql.unsafe([...at, 'sum(calls) desc', ...names].join(', '))} limit ${limit}`
+  return rows.map((row) => toCell(row, question))
+}
+
+/** Rows, counted into cells as the rollups hold them: a histogram is summed once a bucket, not once a row. */
+function countRaw(sql: postgres.Sql, question: CountsQuestion): postgres.Fragment {
+  const { window, interval, groupBy } = question
+  const at = interval === 'none' ? '' : `date_trunc('${interval}', ts, 'UTC') as at, `
+  // Outcomes are told apart in any case: that is how the sums tell well from badly ended.
+  const dimensions = [...new Set<StatsDimension>([...groupBy, 'outcome'])]
+  const selected = dimensions.map((name) => (isOptional(name) ? `coalesce(${columns[name]}, '') as ${columns[name]}` : columns[name]))
+  const keys = [...(interval === 'none' ? [] : ['at']), ...dimensions.map((name) => columns[name])].join(', ')
+  return sql`select ${sql.unsafe(keys)}, count(*) as calls, sum(attempts) as attempts, count(*) filter (where attempts > 1) as retried, sum(total_ms) as total_ms,
+      sum(output_bytes) as output_bytes, (count(*)::text || 'e' || (12 * place)::text)::numeric as histogram
+    from (select ${sql.unsafe(`${at}${selected.join(', ')}`)}, attempts, total_ms, output_bytes, ${sql.unsafe(placeOfDuration('total_ms'))} as place from calls
+      where call_id >= repertoire_first_id(${window.from}) and call_id < repertoire_first_id(${window.to}) and not dry_run
+      ${filterBy(sql, question, (column) => (isOptional(column) ? `coalesce(${column}, '')` : column))}) as rows
+    group by ${sql.unsafe(keys)}, place`
+}
+
+function filterBy(sql: postgres.Sql, { filters, errorsOnly }: CountsQuestion, write: (column: string) => string): postgres.Fragment {
+  const errors = errorsOnly === true ? sql`and ${sql.unsafe(write('error_code'))} <> ''` : sql``
+  return (Object.keys(filters) as StatsDimension[]).reduce((all, name) => {
+    const value = filters[name]
+    // An index knows the columns as they are, not what stands in for those that are empty.
+    return value === undefined ? all : sql`${all} and ${sql.unsafe(value === '' ? write(columns[name]) : columns[name])} = ${value}`
+  }, errors)
+}
+
+const optional = new Set(['version', 'arm', 'error_code'])
+const isOptional = (name: string): boolean => optional.has(name)
+
+function toCell(row: Row, { interval, groupBy }: CountsQuestion): CountedCell {
+  return {
+    at: interval === 'none' ? undefined : row.at,
+    names: Object.fromEntries(groupBy.map((name) => [name, row[columns[name] as StatsDimension]])),
+    calls: row.calls,
+    ok: row.ok,
+    failures: row.failures,
+    attempts: row.attempts,
+    retried: row.retried,
+    recovered: row.recovered,
+    totalMs: row.total_ms,
+    outputBytes: row.output_bytes,
+    histogram: readHistogram(row.histogram),
+  }
+}

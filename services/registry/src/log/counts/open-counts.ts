@@ -1,0 +1,54 @@
+import type { Logger } from 'pino'
+import type { Counts } from '../../counted.ts'
+import type { Database } from '../../store/connect.ts'
+import { countCells } from './count-calls.ts'
+import { countPlaces } from './count-places.ts'
+import { countMissedSearches, countUnused, foldShown } from './count-shown.ts'
+import { countArms, countVersions } from './count-units.ts'
+import { keepMeasured } from './keep-measured.ts'
+
+/** Counts that are kept up to date. */
+export type OpenCounts = Counts & { readonly refreshMeasured: () => Promise<void>; readonly stop: () => Promise<void> }
+
+const shownEveryMs = 30_000
+
+/** Opens what is counted of the log; `settle` answers once this replica's own calls are counted. */
+export function openCounts(
+  { log }: Database,
+  { logger, settle }: { readonly logger: Logger; readonly settle: () => Promise<void> },
+): OpenCounts {
+  const measured = keepMeasured({ log, logger })
+  let folding: Promise<void> | undefined
+  const foldAllShown = (): Promise<void> => {
+    folding ??= (async () => {
+      while ((await log.gate.run(() => foldShown(log.sql))) > 0);
+    })().finally(() => (folding = undefined))
+    return folding
+  }
+  const timer = setInterval(() => {
+    void foldAllShown().catch((error: unknown) => logger.debug({ err: error }, 'what was shown could not be counted yet'))
+  }, shownEveryMs)
+  timer.unref()
+  const counted = async <T>(work: () => Promise<T>): Promise<T> => {
+    await settle()
+    return log.gate.run(work)
+  }
+  return {
+    calls: (question) => counted(() => countCells(log.sql, question)),
+    arms: (rolloutId) => counted(() => countArms(log.sql, rolloutId)),
+    versions: (question) => counted(() => countVersions(log.sql, question)),
+    places: (question) => counted(() => countPlaces(log.sql, question)),
+    unused: async (question) => {
+      await foldAllShown()
+      return counted(() => countUnused(log.sql, question))
+    },
+    missedSearches: (question) => log.gate.run(() => countMissedSearches(log.sql, question)),
+    measured: measured.of,
+    refreshMeasured: measured.refresh,
+    stop: async () => {
+      clearInterval(timer)
+      measured.stop()
+      await folding?.catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import { agentToRead, nameInRows, nameKey, readingScope, type Caller } from '@repertoire/core'
+import type { Deps } from '../ports.ts'
+
+/** What is asked about, and whether the answer would tell agents apart. */
+export type Asked = { readonly skill: string | undefined; readonly agent: string | undefined; readonly tellsAgents: boolean }
+
+/** The filters that hold for a caller: its own calls alone, unless it sees everything or counts a skill of its team without telling agents apart. */
+export function narrow(
+  deps: Deps,
+  caller: Caller,
+  asked: Asked,
+): { readonly skill: string | undefined; readonly agent: string | undefined } {
+  const snapshot = deps.snapshot()
+  const record = asked.skill === undefined ? undefined : snapshot.skills.get(nameKey(asked.skill))
+  const isOwner = readingScope(caller, record) === 'own_skill' && asked.agent === undefined && !asked.tellsAgents
+  return {
+    skill: asked.skill === undefined ? undefined : nameInRows(snapshot, asked.skill, { caller, nowMs: deps.clock.now().getTime() }),
+    agent: isOwner ? undefined : agentToRead(caller, asked.agent),
+  }
+}
