@@ -99,6 +99,8 @@ export const ListCallsQuery = z.strictObject({
   session: z.string().max(256).optional(),
   trace: z.string().max(64).optional(),
   min_duration_ms: z.coerce.number().min(0).optional(),
+  dry_run: z.enum(['true', 'false']).optional(),
+  q: z.string().min(3).max(200).optional().describe('a part of the text of the input'),
   cursor: z.string().max(512).optional(),
   limit: z.coerce.number().int().min(1).max(limits.pageItems).default(50),
 })

@@ -53,6 +53,8 @@ export type Meta = {
   readonly revision: number
   readonly warnings: readonly Warning[]
   readonly stale_ms?: number
+  /** For how long rows of other replicas may have been waiting, so that they are not among those shown. */
+  readonly log_lag_ms?: number
   readonly call_id?: string
   readonly skill?: string
   readonly version?: string

@@ -10,6 +10,7 @@ import type {
   AuditRow,
   AuditVerdict,
   CallCount,
+  CallPage,
   CallQuery,
   DeclaredRanges,
   GrantRow,
@@ -203,7 +204,7 @@ export type CallLog = {
   readonly append: (entry: LogEntry) => Promise<void>
   /** Tells of a call before it runs, as durably: it gets its row whatever happens to this process. */
   readonly intend: (row: NewCallRow, kind: IntentKind) => Promise<void>
-  readonly find: (query: CallQuery) => Promise<readonly CallRow[]>
+  readonly find: (query: CallQuery) => Promise<CallPage & { readonly lagMs: number }>
   /** One call, also one that is under way; waits for its end as long as it is told to. */
   readonly get: (callId: string, waitMs?: number) => Promise<CallRow | undefined>
   /** Notes what was found out about a call whose outcome is unknown; false when there is none. */

@@ -138,6 +138,9 @@ export type CallQuery = Omit<ListCallsQuery, 'from' | 'to' | 'cursor'> & {
   readonly before: string | undefined
 }
 
+/** Rows that were found, and the last one that was looked at, where the page ended before its window did. */
+export type CallPage = { readonly rows: readonly CallRow[]; readonly lookedTo: string | undefined }
+
 /** A skill whose one writer's place was taken. */
 export type LockedSkill = { readonly id: string; readonly name: string; readonly team: string | null; readonly revision: number }
 

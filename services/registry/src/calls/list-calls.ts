@@ -1,22 +1,50 @@
-import type { CallList, ListCallsQuery } from '@repertoire/contract'
-import { agentToRead, nameInRows, readCursor, readWindow, writeCursor, type Caller } from '@repertoire/core'
+import type { CallList, ListCallsQuery, Warning } from '@repertoire/contract'
+import { agentToRead, nameInRows, permit, readCursor, readWindow, Refusal, writeCursor, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
-import { showPayloads } from './show-payloads.ts'
+import { payloadTag, showPayloads } from './show-payloads.ts'
+
+/** A page of the log, and what is to be said of it: whether only a part was looked at, and how far other replicas lag behind. */
+export type ListedCalls = { readonly list: CallList; readonly warnings: readonly Warning[]; readonly logLagMs: number }
 
 /** A page of the call log, newest first: all rows for operators and auditors, its own rows for anybody else. */
-export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuery): Promise<CallList> {
+export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuery): Promise<ListedCalls> {
   const nowMs = deps.clock.now().getTime()
-  const { from, to } = readWindow(query, nowMs)
+  const window = readWindow(query, nowMs)
   const agent = agentToRead(caller, query.agent)
+  if (query.q !== undefined) requirePayloads(caller, { agent, nowMs })
   const { cursor, from: _from, to: _to, ...filters } = query
   const before = readCursor(cursor, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  // Rows hold the name as its author wrote it; the filter may spell it either way.
   const skill = query.skill === undefined ? undefined : nameInRows(deps.snapshot(), query.skill, { caller, nowMs })
   const onBehalfOf = caller.onBehalfOf?.subject
-  const rows = await deps.calls.find({ ...filters, skill, agent, onBehalfOf, from, to, before, limit: query.limit + 1 })
+  const { rows, lookedTo, lagMs } = await deps.calls.find({
+    ...filters,
+    ...window,
+    skill,
+    agent,
+    onBehalfOf,
+    before,
+    limit: query.limit + 1,
+  })
   const items = rows.slice(0, query.limit)
-  const last = items.at(-1)
+  const goOn = rows.length > query.limit ? items.at(-1)?.call_id : lookedTo
   return {
-    items: await showPayloads(deps, caller, items),
-    next_cursor: rows.length > query.limit && last !== undefined ? writeCursor(last.call_id) : null,
+    list: { items: await showPayloads(deps, caller, items), next_cursor: goOn === undefined ? null : writeCursor(goOn) },
+    warnings: rows.length <= query.limit && lookedTo !== undefined ? [partial] : [],
+    logLagMs: lagMs,
   }
+}
+
+const partial: Warning = {
+  code: 'looked_at_part',
+  message: 'There are more rows in the window than one page looks at; go on with next_cursor until it is null.',
+}
+
+// Who may not read what went in must not find it out by asking for parts of it.
+function requirePayloads(caller: Caller, { agent, nowMs }: { readonly agent: string | undefined; readonly nowMs: number }): void {
+  if (caller.role !== 'auditor' || agent === caller.id || permit(caller.grants, [payloadTag], nowMs).allow) return
+  throw new Refusal('PERMISSION_DENIED', `Searching in inputs needs the tag ${payloadTag}; ${caller.id} does not hold it.`, {
+    hint: `ask an admin: repertoire grant ${caller.id} ${payloadTag} --reason "…"`,
+    details: [{ rule: 'permission', expected: payloadTag }],
+  })
 }

@@ -2,7 +2,8 @@ import type { CallRow } from '@repertoire/contract'
 import { permit, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 
-const payloadTag = 'payload:read'
+/** The tag with which an auditor reads what went in and came out. */
+export const payloadTag = 'payload:read'
 
 /**
  * Rows as their reader may see them: an auditor sees that calls happened, and what went in and came out only with the tag

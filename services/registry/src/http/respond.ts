@@ -13,6 +13,7 @@ export type Said = {
   readonly revision?: number
   readonly warnings?: readonly Warning[]
   readonly headers?: Readonly<Record<string, string>>
+  readonly logLagMs?: number
 }
 
 /** Answers with data in the envelope. */
@@ -70,9 +71,10 @@ function refuse(c: Ask, refusal: Refusal, meta: object): Response {
   })
 }
 
-function metaOf(c: Ask, { revision, warnings = [] }: Said): object {
+function metaOf(c: Ask, { revision, warnings = [], logLagMs }: Said): object {
   const deps = c.get('deps')
-  return { request_id: c.get('requestId'), revision: revision ?? deps.snapshot().revision, warnings, ...staleness(deps) }
+  const lag = logLagMs === undefined ? {} : { log_lag_ms: logLagMs }
+  return { request_id: c.get('requestId'), revision: revision ?? deps.snapshot().revision, warnings, ...staleness(deps), ...lag }
 }
 
 function staleness(deps: HttpDeps): { stale_ms?: number } {

@@ -1,6 +1,6 @@
 import type { CallRow } from '@repertoire/contract'
 import type postgres from 'postgres'
-import type { CallQuery, NewCallRow } from '../stored.ts'
+import type { NewCallRow } from '../stored.ts'
 import { findIntent } from './intents.ts'
 import { decodeEntry } from './spool/frames.ts'
 
@@ -11,18 +11,13 @@ const columns = `c.call_id, c.ts, c.replica, c.trace_id, c.session, c.tenant, c.
   c.error_code, c.error_origin, p.error_message, c.violations, c.queue_ms, c.executor_ms, c.total_ms, c.input_bytes, c.output_bytes, c.input_sha256, c.truncated,
   c.intent, c.replay_of, c.dry_run, c.authz_rule, c.labels, c.settled, p.input, p.output`
 
-/** A page of the log, newest first. The window is a range of keys, so that only its partitions are read. */
-export async function findCalls(sql: postgres.Sql, query: CallQuery): Promise<CallRow[]> {
-  const like = (column: string, value: string | undefined): postgres.Fragment =>
-    value === undefined ? sql`` : sql`and c.${sql(column)} = ${value}`
+/** Whole rows by their ids, which lie between two of them, in no order. */
+export async function readRows(sql: postgres.Sql, callIds: readonly string[]): Promise<CallRow[]> {
+  if (callIds.length === 0) return []
+  const sorted = [...callIds].sort()
   const rows = await sql<Row[]>`
-    select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id
-    where c.call_id >= repertoire_first_id(${query.from}) and c.call_id < repertoire_first_id(${query.to})
-    ${query.before === undefined ? sql`` : sql`and c.call_id < ${query.before}::uuid`}
-    ${like('skill', query.skill)} ${like('version', query.version)} ${like('agent_id', query.agent)} ${like('on_behalf_of', query.onBehalfOf)} ${like('outcome', query.outcome)}
-    ${like('error_code', query.error_code)} ${like('via', query.via)} ${like('rollout_id', query.rollout)} ${like('session', query.session)} ${like('trace_id', query.trace)}
-    ${query.min_duration_ms === undefined ? sql`` : sql`and c.total_ms >= ${query.min_duration_ms}`}
-    order by c.call_id desc limit ${query.limit}`
+    select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id and p.call_id between ${sorted[0] ?? ''}::uuid and ${sorted.at(-1) ?? ''}::uuid
+    where c.call_id = any(${sorted}::uuid[]) and c.call_id between ${sorted[0] ?? ''}::uuid and ${sorted.at(-1) ?? ''}::uuid`
   return rows.map(toCallRow)
 }
 

@@ -5,9 +5,11 @@ import type { CallLog } from '../ports.ts'
 import type { Database } from '../store/connect.ts'
 import type { Completion, LogEntry, NewCallRow } from '../stored.ts'
 import { countCalls, lastCall } from './count-calls.ts'
-import { findCalls, getCall } from './find-calls.ts'
+import { getCall } from './find-calls.ts'
+import { lagOfOthers } from './lag-of-others.ts'
 import { settleCall } from './settle-call.ts'
 import { keepFolded } from './rollups/fold.ts'
+import { findPage } from './search/find-page.ts'
 import { settleOrphans } from './settle-orphans.ts'
 import { claimFolder, readSpoolId } from './spool/claim-folder.ts'
 import { createDrain } from './spool/drain.ts'
@@ -136,7 +138,7 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
     isDown: () => spool.isDown() || (acknowledge === 'postgres' && drain.lagMs() > 0),
     countBy: (skill, since) => readOwn(() => countCalls(log.sql, skill, since)),
     lastOf: (question) => readOwn(() => lastCall(log.sql, question)),
-    find: (query) => readOwn(() => findCalls(log.sql, query)),
+    find: (query) => readOwn(async () => ({ ...(await findPage(log.sql, query)), lagMs: await lagOfOthers(log.sql, instance) })),
     get: async (callId, waitMs = 0) => {
       if (!isUuid(callId)) return undefined
       const look = (): Promise<CallRow | undefined> => readOwn(() => getCall(log.sql, callId))

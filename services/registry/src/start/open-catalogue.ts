@@ -18,7 +18,12 @@ export type OpenCatalogue = {
 /** Opens the catalogue; nothing is read from the database before it is started. */
 export async function openCatalogue(
   config: Config,
-  { database, instance, logger }: { readonly database: Database; readonly instance: string; readonly logger: Logger },
+  {
+    database,
+    instance,
+    logger,
+    logLagMs,
+  }: { readonly database: Database; readonly instance: string; readonly logger: Logger; readonly logLagMs: () => number },
 ): Promise<OpenCatalogue> {
   const folder = join(config.dataDir, 'snapshot')
   // An embedded Postgres is there or the start fails; one elsewhere may be away, and then the disk has what was last known.
@@ -28,6 +33,7 @@ export async function openCatalogue(
     database,
     instance,
     replica: config.replica,
+    logLagMs,
     onError: (error) => logger.debug({ err: error }, 'a heartbeat was not written'),
   })
   const feed = createSnapshotFeed({

@@ -70,6 +70,7 @@ export async function startRegistry(config: Config, stopRequested: () => boolean
 async function start(config: Config, undo: Undo, checkpoint: () => void): Promise<RunningRegistry> {
   // The database's clock is everybody's: a machine whose own is wrong takes no step early.
   let aheadMs = (): number => 0
+  let logLagMs = (): number => 0
   const clock: Clock = { now: () => new Date(Date.now() - aheadMs()) }
   const logger = pino({ level: config.logLevel, base: { replica: config.replica } }, pino.destination({ dest: 2, sync: true }))
   const verifyToken = await readTokenVerifier(config.oidcFile, clock.now)
@@ -105,7 +106,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   const instance = ids.next()
   const prover = createProver()
   undo.add('prover', prover.stop)
-  const catalogue = await openCatalogue(config, { database, instance, logger })
+  const catalogue = await openCatalogue(config, { database, instance, logger, logLagMs: () => logLagMs() })
   undo.add('catalogue', catalogue.stop)
   const { feed, heartbeat, saved } = catalogue
   const head = keepHead({
@@ -126,6 +127,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     acknowledge: config.acknowledge,
     instance,
   })
+  logLagMs = calls.lagMs
   const counts = openCounts(database, { logger, settle: calls.settleCounts })
   undo.add('counts', counts.stop)
   const shown = openShownLog(database, { ids, replica: config.replica })

@@ -17,12 +17,14 @@ export type HeartbeatOptions = {
   readonly replica: string
   readonly instance: string
   readonly onError: (error: unknown) => void
+  /** For how long rows of calls have been waiting here for Postgres. */
+  readonly logLagMs: () => number
 }
 
 const lookAgainMs = 20
 
 /** Makes the heartbeat of a replica: one row, written again on every confirmation, never twice at a time. */
-export function createHeartbeat({ database: { pulse }, replica, instance, onError }: HeartbeatOptions): Heartbeat {
+export function createHeartbeat({ database: { pulse }, replica, instance, onError, logLagMs }: HeartbeatOptions): Heartbeat {
   let wanted = 0
   let written = -1
   let writing: Promise<void> | undefined
@@ -32,7 +34,7 @@ export function createHeartbeat({ database: { pulse }, replica, instance, onErro
   const write = async (): Promise<void> => {
     do {
       written = wanted
-      await pulse.gate.run(() => beat(pulse.db, { instance, name: replica, revision: written }))
+      await pulse.gate.run(() => beat(pulse.db, { instance, name: replica, revision: written, logLagMs: Math.round(logLagMs()) }))
     } while (written !== wanted && !hasLeft)
   }
   const startWriting = (): void => {

@@ -13,12 +13,17 @@ export type ReplicaRow = { readonly name: string; readonly appliedRevision: numb
 /** Says that this replica lives and what it has applied. The database's own clock is everybody's. */
 export async function beat(
   db: Drizzle,
-  { instance, name, revision }: { readonly instance: string; readonly name: string; readonly revision: number },
+  {
+    instance,
+    name,
+    revision,
+    logLagMs,
+  }: { readonly instance: string; readonly name: string; readonly revision: number; readonly logLagMs: number },
 ): Promise<void> {
   await db
     .insert(replicas)
-    .values({ instance, name, startedAt: sql`now()`, lastSeenAt: sql`now()`, appliedRevision: revision })
-    .onConflictDoUpdate({ target: replicas.instance, set: { lastSeenAt: sql`now()`, appliedRevision: revision, leftAt: null } })
+    .values({ instance, name, startedAt: sql`now()`, lastSeenAt: sql`now()`, appliedRevision: revision, logLagMs })
+    .onConflictDoUpdate({ target: replicas.instance, set: { lastSeenAt: sql`now()`, appliedRevision: revision, logLagMs, leftAt: null } })
 }
 
 /** Says that this replica is going. */

@@ -72,7 +72,7 @@ export async function openTestRegistry(
   const bugs: unknown[] = []
   const folder = await mkdtemp(join(tmpdir(), 'repertoire-spool-'))
   const instance = ids.next()
-  const heartbeat = createHeartbeat({ database, replica: 'test', instance, onError: () => undefined })
+  const heartbeat = createHeartbeat({ database, replica: 'test', instance, onError: () => undefined, logLagMs: () => 0 })
   const feed = createSnapshotFeed({
     database,
     now: Date.now,

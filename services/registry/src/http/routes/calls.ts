@@ -24,7 +24,10 @@ export const callRoutes: readonly Route[] = [
     }
     return respondCall(c, await callSkill(deps, visit, { name: param('name'), body, problem, ...asked }))
   }),
-  route(endpoints.listCalls, async ({ c, deps, visit, query }) => respond(c, await listCalls(deps, visit.caller, query))),
+  route(endpoints.listCalls, async ({ c, deps, visit, query }) => {
+    const { list, ...said } = await listCalls(deps, visit.caller, query)
+    return respond(c, list, said)
+  }),
   route(endpoints.getCall, async ({ c, deps, visit, query, param }) =>
     respond(c, await getCall(deps, visit.caller, { id: param('id'), waitMs: (query.wait ?? 0) * 1000 })),
   ),

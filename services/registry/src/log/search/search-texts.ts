@@ -1,0 +1,77 @@
+import type postgres from 'postgres'
+import type { CallQuery } from '../../stored.ts'
+import { searchedText } from '../partitions/index-texts.ts'
+import type { FoundIds } from './found-ids.ts'
+import { conditionsOf } from './where.ts'
+
+// Texts are larger than rows, so fewer of them are looked at.
+const mostTexts = 10_000
+
+type Day = { readonly from: Date; readonly to: Date; readonly isIndexed: boolean }
+
+/**
+ * Finds calls by a part of their input, newest first, day by day: a day that is over has an index of every three letters where
+ * the database may have one; of others so many rows are looked at, and the answer says where to go on.
+ */
+export async function searchTexts(sql: postgres.Sql, query: CallQuery): Promise<FoundIds> {
+  const { indexed, rest } = conditionsOf(sql, query)
+  const ids: string[] = []
+  let left = mostTexts
+  for (const day of await daysOf(sql, query)) {
+    const wanted = query.limit - ids.length
+    const before = query.before === undefined ? sql`` : sql`and c.call_id < ${query.before}::uuid`
+    const window = (column: string): postgres.Fragment =>
+      sql`${sql(column)}.call_id >= repertoire_first_id(${day.from}) and ${sql(column)}.call_id < repertoire_first_id(${day.to})`
+    const looked = day.isIndexed ? sql`` : sql`order by c.call_id desc limit ${left}`
+    const found = await sql<{ call_id: string }[]>`
+      select c.call_id from (select c.* from calls c where ${window('c')} ${before} ${indexed} ${looked}) as c join call_payloads p on p.call_id = c.call_id
+      where ${window('p')} and ${holds(sql, query.q ?? '')} ${rest} order by c.call_id desc limit ${wanted}`
+    ids.push(...found.map((row) => row.call_id))
+    if (ids.length === query.limit) return { ids, lookedTo: undefined }
+    if (day.isIndexed) continue
+    const [last] = await sql<{ call_id: string; looked: number }[]>`
+      select min(call_id::text) as call_id, count(*)::int as looked from (select c.call_id from calls c where ${window('c')} ${before} ${indexed} order by c.call_id desc limit ${left}) as c`
+    left -= last?.looked ?? 0
+    if (left <= 0) return { ids, lookedTo: last?.call_id }
+  }
+  return { ids, lookedTo: undefined }
+}
+
+/** The days of a window that hold payloads at all, newest first. */
+async function daysOf(sql: postgres.Sql, { from, to, before }: CallQuery): Promise<Day[]> {
+  const days = await sql<{ day: string; indexed: boolean }[]>`
+    select to_char(day, 'YYYY-MM-DD') as day, exists (
+      select 1 from pg_index x where x.indexrelid = to_regclass('call_payloads_' || to_char(day, 'YYYYMMDD') || '_text') and x.indisvalid) as indexed
+    from (select to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD') as day from pg_inherits where inhparent = 'call_payloads'::regclass and inhrelid::regclass::text ~ '\\d{8}$') as parts
+    where day between (${from}::timestamptz at time zone 'UTC')::date and (${to}::timestamptz at time zone 'UTC')::date
+      ${before === undefined ? sql`` : sql`and day <= repertoire_day_of(${before}::uuid)`}
+    order by day desc`
+  return days.map(({ day, indexed: isIndexed }) => {
+    const start = new Date(`${day}T00:00:00Z`)
+    const end = new Date(start.getTime() + 86_400_000)
+    return { from: start < from ? from : start, to: end > to ? to : end, isIndexed }
+  })
+}
+
+// The index knows bytes as they are escaped, without regard to case; the text itself decides.
+function holds(sql: postgres.Sql, text: string): postgres.Fragment {
+  const written = [...new Set([text, JSON.stringify(text).slice(1, -1)])]
+  return written.reduce(
+    (all, part) => {
+      const one = sql`(${sql.unsafe(searchedText('p.input'))} ilike '%' || ${escapeLike(escapeBytes(part))} || '%' and repertoire_text(p.input) ilike '%' || ${escapeLike(part)} || '%')`
+      return all === undefined ? one : sql`(${all} or ${one})`
+    },
+    undefined as postgres.Fragment | undefined,
+  ) as postgres.Fragment
+}
+
+/** A text as `encode(…, 'escape')` writes its bytes. */
+function escapeBytes(text: string): string {
+  return Array.from(Buffer.from(text, 'utf8'), (byte) =>
+    byte === 0 || byte > 127 ? `\\${byte.toString(8).padStart(3, '0')}` : byte === 92 ? '\\\\' : String.fromCharCode(byte),
+  ).join('')
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&')
+}
