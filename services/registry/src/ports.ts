@@ -204,6 +204,8 @@ export type CallLog = {
   readonly append: (entry: LogEntry) => Promise<void>
   /** Tells of a call before it runs, as durably: it gets its row whatever happens to this process. */
   readonly intend: (row: NewCallRow, kind: IntentKind) => Promise<void>
+  /** Says that a call ended here without a row. */
+  readonly abandon: (callId: string) => void
   readonly find: (query: CallQuery) => Promise<CallPage & { readonly lagMs: number }>
   /** One call, also one that is under way; waits for its end as long as it is told to. */
   readonly get: (callId: string, waitMs?: number) => Promise<CallRow | undefined>

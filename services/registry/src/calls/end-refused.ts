@@ -11,12 +11,16 @@ const aboutAnotherCall = new Set(['CALL_IN_FLIGHT', 'IDEMPOTENCY_MISMATCH', 'OUT
 /** Ends a call that was refused or broke: its row says so, unless there can be none, and its caller hears what may have been done. */
 export async function endRefused(deps: Deps, call: CallInProgress, error: unknown): Promise<CallAnswer> {
   const refusal = adviseAgainstRepeating(call, error instanceof Refusal ? error : asBug(call, error))
-  if (refusal.code === 'LOG_UNAVAILABLE') return { kind: 'refused', refusal, meta: call.meta('registry_error') }
+  if (refusal.code === 'LOG_UNAVAILABLE') {
+    // It has no row; whoever looks for orphans will write that nobody knows, where an intent was told.
+    deps.calls.abandon(call.id)
+    return { kind: 'refused', refusal, meta: call.meta('registry_error') }
+  }
   const end = call.endingOf(refusal)
   const answer = { kind: 'refused', refusal, meta: call.meta(end.outcome) } as const
   if (aboutAnotherCall.has(refusal.code)) return answer
   // Whoever is turned away for want of room is counted: a row for each would make an overload worse.
-  if (!call.hasStarted() && errorCatalogue[refusal.code].status === 503) return answer
+  if (!call.hasStarted() && !call.hasIntent() && errorCatalogue[refusal.code].status === 503) return answer
   try {
     return await finishCall(deps, call, { end, answer })
   } catch (failure) {

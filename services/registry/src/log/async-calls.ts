@@ -56,7 +56,10 @@ export function openAsyncCalls({
       const controller = new AbortController()
       const done = work(controller.signal)
         .catch((error: unknown) => logger.error({ call_id: callId, err: error }, 'a call in the background ended without its row'))
-        .finally(() => running.delete(callId))
+        .finally(() => {
+          running.delete(callId)
+          calls.abandon(callId)
+        })
       running.set(callId, { controller, done })
     },
     running: () => running.size,

@@ -119,8 +119,13 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
     append,
     intend: async (row, kind) => {
       openCalls.add(row.call_id)
-      await append({ row, intent: { kind, spool: spoolId, instance } })
+      // An intent that was not acknowledged may be on the disk all the same; its call does not run.
+      await append({ row, intent: { kind, spool: spoolId, instance } }).catch((error: unknown) => {
+        openCalls.delete(row.call_id)
+        throw error
+      })
     },
+    abandon: (callId) => void openCalls.delete(callId),
     announce: async (row, completes) => {
       openCalls.add(row.call_id)
       try {
