@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
+import { Redaction } from './redaction.ts'
 
 /** The body of a call. */
 export const CallBody = z.strictObject({
@@ -71,6 +72,7 @@ export const CallRow = z.object({
   output: z.unknown(),
   payload_withheld: z.boolean().describe('whether input and output are kept from this reader, who lacks payload:read'),
   truncated: z.boolean(),
+  redaction: Redaction.describe('what was taken out of this row before it was kept'),
   intent: z.string().nullable(),
   replay_of: z.string().nullable(),
   dry_run: z.boolean(),

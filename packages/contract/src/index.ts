@@ -46,6 +46,7 @@ export { limits } from './limits.ts'
 export { Effects, Example, ExecutorSpec, Manifest, PermissionTag, SkillErrorSpec } from './manifest.ts'
 export { maxSkillNameLength, skillNamePattern } from './names.ts'
 export { CodeBundle, CodeLanguage, RunFailureReason, RunRequest, RunResult } from './runner.ts'
+export { RedactFile, Redaction } from './redaction.ts'
 export {
   Affected,
   CommandQuery,

@@ -111,6 +111,12 @@ export const settings = [
     meaning: 'A JSON file that says which tags open private data, untrusted content or a way out: see docs/security.md.',
   },
   {
+    name: 'REPERTOIRE_REDACT_FILE',
+    by: 'registry',
+    fallback: '(none)',
+    meaning: 'A JSON file with patterns and names of secrets that are kept out of the logs too: see docs/security.md.',
+  },
+  {
     name: 'REPERTOIRE_AGENT_RATE',
     by: 'registry',
     fallback: '50',

@@ -41,6 +41,13 @@ describe('the settings', () => {
   ])('%j is refused in one sentence', (environment, sentence) => {
     expect(refusal(environment)).toBe(sentence)
   })
+  it('resolve the files they name', () => {
+    expect(read({ REPERTOIRE_REDACT_FILE: 'redact.json', REPERTOIRE_OIDC_FILE: '/etc/oidc.json' }).config).toMatchObject({
+      redactFile: '/house/redact.json',
+      oidcFile: '/etc/oidc.json',
+    })
+    expect(read({}).config.redactFile).toBe(undefined)
+  })
   it('take a proxy at its word, and warn of what nobody reads', () => {
     expect(refusal({ REPERTOIRE_HOST: '0.0.0.0', REPERTOIRE_BEHIND_PROXY: '1' })).toBe('fine')
     expect(read({ REPERTOIRE_SOMETHING_ELSE: '1' }).warnings).toEqual([

@@ -26,6 +26,7 @@ export type Config = {
   readonly runnerProcesses: number
   readonly oidcFile: string | undefined
   readonly tagClassesFile: string | undefined
+  readonly redactFile: string | undefined
   readonly mayRenewSecret: boolean
   readonly spoolMaxBytes: number
   readonly acknowledge: 'spool' | 'postgres'
@@ -87,6 +88,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDir: string): 
       runnerProcesses: integer('REPERTOIRE_RUNNER_PROCESSES', get('REPERTOIRE_RUNNER_PROCESSES') ?? '8', { min: 1, max: 1000 }),
       oidcFile: get('REPERTOIRE_OIDC_FILE') === undefined ? undefined : path('REPERTOIRE_OIDC_FILE', ''),
       tagClassesFile: get('REPERTOIRE_TAG_CLASSES_FILE') === undefined ? undefined : path('REPERTOIRE_TAG_CLASSES_FILE', ''),
+      redactFile: get('REPERTOIRE_REDACT_FILE') === undefined ? undefined : path('REPERTOIRE_REDACT_FILE', ''),
       agentRate: integer('REPERTOIRE_AGENT_RATE', get('REPERTOIRE_AGENT_RATE') ?? '50', { min: 1, max: 1_000_000 }),
       mayRenewSecret: choice('REPERTOIRE_NEW_SECRET', get('REPERTOIRE_NEW_SECRET') ?? '0', ['0', '1']) === '1',
       spoolMaxBytes:

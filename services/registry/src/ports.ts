@@ -1,5 +1,14 @@
 import type { CallRow, Finding, Role, TagClasses } from '@repertoire/contract'
-import type { CredentialRef, GrantRecord, Plan, SchemasToProve, SkillFacts, Snapshot, VersionSchemas } from '@repertoire/core'
+import type {
+  CredentialRef,
+  GrantRecord,
+  Plan,
+  RedactionPolicy,
+  SchemasToProve,
+  SkillFacts,
+  Snapshot,
+  VersionSchemas,
+} from '@repertoire/core'
 import type { AsyncCalls, Claims, Executors, Leases, Results, RetryBudget } from './call-ports.ts'
 import type { Counts } from './counted.ts'
 import type {
@@ -68,6 +77,8 @@ export type Deps = {
   readonly retryBudget: (skill: string) => RetryBudget
   readonly clock: Clock
   readonly ids: Ids
+  /** What is taken out of everything that is logged. */
+  readonly redaction: RedactionPolicy
   readonly proveSchemas: (schemas: SchemasToProve) => Promise<readonly Finding[]>
 }
 

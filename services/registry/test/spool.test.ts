@@ -69,6 +69,11 @@ describe('frames', () => {
       }),
     )
   })
+  it('that were written before there was redaction say that nothing was taken out', () => {
+    expect(decodeEntry(encodeEntry({ row: row(1) })).row.redaction).toEqual({ rules: [], count: 0, failed: false })
+    const redaction = { rules: ['card'], count: 1, failed: false }
+    expect(decodeEntry(encodeEntry({ row: { ...row(1), redaction } })).row.redaction).toEqual(redaction)
+  })
   it('end where a tail is torn, wherever it is torn, and where the file was used before', () => {
     const frames = [1, 2, 3].map((id) => frame(encodeEntry({ row: row(id) }), 7))
     const whole = Buffer.concat(frames)

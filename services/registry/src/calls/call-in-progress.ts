@@ -36,10 +36,9 @@ export type CallInProgress = {
   readonly tookArguments: (args: Record<string, unknown>) => void
   readonly meta: (outcome: Outcome) => CallMeta
   readonly endingOf: (refusal: Refusal) => CallEnd
-  readonly row: () => Omit<
-    NewCallRow,
-    'outcome' | 'error_code' | 'error_origin' | 'error_message' | 'output' | 'output_bytes' | 'truncated' | 'total_ms' | 'input_sha256'
-  >
+  readonly row: () => CallSoFar
+  /** The schemas of the version that was resolved, as text. */
+  readonly schemas: () => { readonly input: string | null; readonly output: string | null }
   readonly elapsedMs: () => number
   readonly inputBytes: () => number
   readonly starts: () => void
@@ -50,6 +49,20 @@ export type CallInProgress = {
 
 // The longest any skill may declare.
 const longestMs = 300_000
+/** What a row holds of a call before its end. */
+export type CallSoFar = Omit<
+  NewCallRow,
+  | 'outcome'
+  | 'error_code'
+  | 'error_origin'
+  | 'error_message'
+  | 'output'
+  | 'output_bytes'
+  | 'truncated'
+  | 'redaction'
+  | 'total_ms'
+  | 'input_sha256'
+>
 
 /** Opens a call: its id, its clock, and an empty record of it. */
 export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInProgress {
@@ -122,6 +135,10 @@ export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInPro
       effect: refusal.effect,
       ruleId: refusal.ruleId,
     }),
+    schemas: () => ({
+      input: admission?.resolved.version.inputSchema ?? null,
+      output: admission?.resolved.version.outputSchema ?? null,
+    }),
     row: () => ({
       call_id: id,
       ts: startedAt,
@@ -134,8 +151,8 @@ export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInPro
       on_behalf_of: visit.caller.onBehalfOf?.subject ?? null,
       parent_call_id: body.parent_call_id ?? null,
       playbook: null,
-      skill: admission?.skill.name ?? name.slice(0, 64),
-      requested_range: (admission === undefined ? body.range : joinRanges(admission.ranges))?.slice(0, 1024) ?? null,
+      skill: admission?.skill.name ?? name,
+      requested_range: (admission === undefined ? body.range : joinRanges(admission.ranges)) ?? null,
       version: admission?.resolved.version.version ?? null,
       version_digest: admission?.resolved.version.digest ?? null,
       via: admission?.resolved.via ?? null,

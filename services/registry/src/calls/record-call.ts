@@ -5,8 +5,7 @@ import type { Deps } from '../ports.ts'
 import type { Completion, IntentKind, NewCallRow } from '../stored.ts'
 import type { CallEnd } from './call.ts'
 import type { CallInProgress } from './call-in-progress.ts'
-
-const maxPayloadBytes = 64 * 1024
+import { redactCall } from './redact-call.ts'
 
 /** Writes the call's one row and answers once it is durable. */
 export async function recordCall(deps: Deps, call: CallInProgress, end: CallEnd & { readonly completes?: Completion }): Promise<void> {
@@ -34,30 +33,24 @@ export async function intendCall(deps: Deps, call: CallInProgress, kind: IntentK
 /** The row of a call, as far as it is known. */
 export function rowOf(deps: Deps, call: CallInProgress, end: CallEnd): NewCallRow {
   const row = call.row()
-  const input = keep(row.input)
-  const output = keep(end.output)
+  const kept = redactCall(deps.redaction, { call, row, end })
   return {
     ...row,
+    ...kept,
     authz_rule: row.authz_rule ?? end.ruleId ?? null,
+    // Cut after the redaction: half a secret is one that nobody knows by sight.
+    skill: kept.skill.slice(0, 64),
+    requested_range: kept.requested_range?.slice(0, 1024) ?? null,
     outcome: end.outcome,
-    error_code: end.error?.code.slice(0, 64) ?? null,
+    error_code: kept.error_code?.slice(0, 64) ?? null,
     error_origin: end.error?.origin ?? null,
-    error_message: end.error?.message ?? null,
-    input: input.bytes,
-    output: output.bytes,
     output_bytes: end.output?.byteLength ?? 0,
-    truncated: input.cut || output.cut,
     total_ms: call.elapsedMs(),
-    // Keyed, so that equal inputs can be found without their digest giving short ones away.
+    // Keyed, and of what really came, so that equal inputs can be found without their digest giving short ones away.
     input_sha256: row.input === null ? null : createHmac('sha256', deps.settings.installSecret).update(row.input).digest('hex'),
   }
 }
 
 function hintFor(effect: ErrorEffect): string {
   return effect === 'none' ? 'nothing was done; try again' : 'the skill may have had its effect; look before you call again'
-}
-
-function keep(bytes: Uint8Array | null): { readonly bytes: Uint8Array | null; readonly cut: boolean } {
-  if (bytes === null || bytes.byteLength <= maxPayloadBytes) return { bytes, cut: false }
-  return { bytes: bytes.subarray(0, maxPayloadBytes), cut: true }
 }

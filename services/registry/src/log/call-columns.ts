@@ -54,6 +54,13 @@ export const callColumns: readonly Column[] = [
   number('output_bytes', 'int[]'),
   text('input_sha256'),
   flag('truncated'),
+  {
+    name: 'redaction_rules',
+    type: 'text[]',
+    of: ({ redaction }) => (redaction.rules.length === 0 ? null : redaction.rules.join(' ')),
+  },
+  { name: 'redaction_count', type: 'int[]', of: ({ redaction }) => String(redaction.count) },
+  { name: 'redaction_failed', type: 'text[]', cast: '::boolean', of: ({ redaction }) => String(redaction.failed) },
   text('intent'),
   text('idempotency_key_hash'),
   text('replay_of'),

@@ -9,6 +9,7 @@ type Row = Record<string, unknown> & { readonly ts: Date; readonly input: Buffer
 const columns = `c.call_id, c.ts, c.replica, c.trace_id, c.session, c.tenant, c.agent_id, c.key_id, c.on_behalf_of, c.parent_call_id, c.playbook, c.skill,
   c.requested_range, c.version, c.version_digest, c.via, c.rollout_id, c.arm, c.unit_kind, c.unit_hash, c.revision::float8 as revision, c.executor, c.attempts, c.outcome,
   c.error_code, c.error_origin, p.error_message, c.violations, c.queue_ms, c.executor_ms, c.total_ms, c.input_bytes, c.output_bytes, c.input_sha256, c.truncated,
+  c.redaction_rules, c.redaction_count, c.redaction_failed,
   c.intent, c.replay_of, c.dry_run, c.authz_rule, c.labels, c.settled, p.input, p.output`
 
 /** Whole rows by their ids, which lie between two of them, in no order. */
@@ -32,10 +33,11 @@ export async function getCall(sql: postgres.Sql, callId: string): Promise<CallRo
   return intent === undefined ? undefined : toRunning(decodeEntry(intent.row).row)
 }
 
-function toCallRow(row: Row): CallRow {
+function toCallRow({ redaction_rules: rules, redaction_count: count, redaction_failed: failed, ...row }: Row): CallRow {
   return {
     ...row,
     state: 'done',
+    redaction: { rules: rules === null ? [] : String(rules).split(' '), count, failed },
     ts: row.ts.toISOString(),
     violations: row['violations'] === null ? [] : JSON.parse(String(row['violations'])),
     labels: row['labels'] === null ? {} : JSON.parse(String(row['labels'])),

@@ -1,3 +1,4 @@
+import { redactText, type RedactionPolicy } from '@repertoire/core'
 import type { Ids, ShownLog } from '../ports.ts'
 import type { Database } from '../store/connect.ts'
 import type { ShownEvent } from '../stored.ts'
@@ -9,7 +10,7 @@ const everyMs = 1000
 /** Notes what was shown: once per agent, session, revision and query, written in the background, dropped when too much waits. */
 export function openShownLog(
   { log }: Database,
-  { ids, replica }: { readonly ids: Ids; readonly replica: string },
+  { ids, replica, redaction }: { readonly ids: Ids; readonly replica: string; readonly redaction: RedactionPolicy },
 ): ShownLog & { readonly stop: () => Promise<void> } {
   let waiting: { readonly id: string; readonly at: Date; readonly event: ShownEvent }[] = []
   let writing: Promise<void> = Promise.resolve()
@@ -46,7 +47,7 @@ export function openShownLog(
       if (noted.size >= maxRemembered) noted.clear()
       noted.add(key)
       if (waiting.length >= maxWaiting) dropped += 1
-      else waiting.push({ id: ids.next(), at: new Date(), event })
+      else waiting.push({ id: ids.next(), at: new Date(), event: withoutSecrets(redaction, event) })
     },
     dropped: () => dropped,
     stop: async () => {
@@ -55,4 +56,9 @@ export function openShownLog(
       await write()
     },
   }
+}
+
+function withoutSecrets(redaction: RedactionPolicy, event: ShownEvent): ShownEvent {
+  const session = event.session === null ? null : redactText(redaction, event.session)
+  return { ...event, session, query: redactText(redaction, event.query) }
 }

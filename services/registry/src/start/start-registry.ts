@@ -31,6 +31,7 @@ import { keepHead } from '../store/kept-head.ts'
 import { openStore } from '../store/open-store.ts'
 import { watchPools } from '../store/watch-pools.ts'
 import type { Confirmed } from '../store/snapshot-feed.ts'
+import { openApplicationLog } from './application-log.ts'
 import { startAutomation } from './automation.ts'
 import { writeBanner } from './banner.ts'
 import { bringUp, bringUpSoon, isAway, keepBringingUp, type BringUp, type BroughtUp } from './bring-up.ts'
@@ -41,6 +42,7 @@ import { openCatalogue } from './open-catalogue.ts'
 import { createProver } from './prove-in-worker.ts'
 import { readTokenVerifier } from './read-oidc.ts'
 import { readTagClasses } from './read-tag-classes.ts'
+import { readRedaction } from './read-redaction.ts'
 import { sayWhatWasSeeded } from './report-seed.ts'
 import { startRunner } from './start-runner.ts'
 import { createUndo, type Undo } from './undo.ts'
@@ -72,12 +74,14 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   let aheadMs = (): number => 0
   let logLagMs = (): number => 0
   const clock: Clock = { now: () => new Date(Date.now() - aheadMs()) }
-  const logger = pino({ level: config.logLevel, base: { replica: config.replica } }, pino.destination({ dest: 2, sync: true }))
   const verifyToken = await readTokenVerifier(config.oidcFile, clock.now)
   const tagClasses = await readTagClasses(config.tagClassesFile)
   const directory = await takeDataDirectory(config.dataDir)
   undo.add('data directory', directory.release)
   const installSecret = await readInstallSecret(config.secretFile)
+  const redaction = await readRedaction(config.redactFile, installSecret)
+  const { logLevel: level, replica } = config
+  const logger = openApplicationLog({ level, replica, redaction }, pino.destination({ dest: 2, sync: true }))
   const embedded =
     config.databaseUrl === undefined
       ? await startEmbeddedPostgres({ dataDir: config.dataDir, onTrouble: (what, error) => logger.warn({ err: error }, what) })
@@ -85,7 +89,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   if (embedded !== undefined) undo.add('postgres', embedded.stop, 5000)
   checkpoint()
   const url = config.databaseUrl ?? embedded?.url ?? ''
-  const runnerStarting = startRunner(config, logger)
+  const runnerStarting = startRunner(config, { logger, redaction })
   undo.add('runner', () =>
     runnerStarting.then(
       (runner) => runner.stop(),
@@ -130,7 +134,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   logLagMs = calls.lagMs
   const counts = openCounts(database, { logger, settle: calls.settleCounts })
   undo.add('counts', counts.stop)
-  const shown = openShownLog(database, { ids, replica: config.replica })
+  const shown = openShownLog(database, { ids, replica, redaction })
   const kept = keepFiles(join(config.dataDir, 'bundles'), store.filesOf)
   feed.onConfirmed(({ snapshot }) => kept.prepare(snapshot))
   const runner = await runnerStarting
@@ -168,6 +172,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       { perConnection: config.connectionConcurrency, perCodeSkill: Math.max(1, Math.floor(config.runnerProcesses / 2)) },
     ),
     retryBudget: createRetryBudget(),
+    redaction,
     proveSchemas: prover.prove,
   }
   checkpoint()

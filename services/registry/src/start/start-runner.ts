@@ -1,4 +1,5 @@
 import { settings } from '@repertoire/contract'
+import type { RedactionPolicy } from '@repertoire/core'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
@@ -9,6 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import { redactLine } from './application-log.ts'
+import { passOnLines } from './pass-on-lines.ts'
 
 /** The runner of this registry: a process of its own, started again when it dies. */
 export type Runner = { readonly socketPath: string; readonly stop: () => Promise<void> }
@@ -17,7 +20,10 @@ const program = fileURLToPath(new URL('../../../runner/dist/main.js', import.met
 const readyDeadlineMs = 10_000
 
 /** Starts the runner, or uses one that was started elsewhere. It gets its own settings and nothing else of our environment. */
-export async function startRunner(config: Config, logger: Logger): Promise<Runner> {
+export async function startRunner(
+  config: Config,
+  { logger, redaction }: { readonly logger: Logger; readonly redaction: RedactionPolicy },
+): Promise<Runner> {
   if (config.runnerSocket !== undefined) return { socketPath: config.runnerSocket, stop: async () => undefined }
   const socketPath = await socketFor(config.dataDir)
   let child: ChildProcess | undefined
@@ -26,9 +32,11 @@ export async function startRunner(config: Config, logger: Logger): Promise<Runne
   const launch = (): void => {
     const started = Date.now()
     child = spawn(process.execPath, [program, '--with-parent'], {
-      stdio: ['pipe', 'inherit', 'inherit'],
+      stdio: ['pipe', 'inherit', 'pipe'],
       env: runnerEnvironment(config, socketPath),
     })
+    // What a skill broke with stands in its error, and may be a secret.
+    if (child.stderr !== null) passOnLines(child.stderr, (line) => process.stderr.write(redactLine(redaction, line)))
     child.once('exit', (code, signal) => {
       if (stopping) return
       delayMs = Date.now() - started > 10_000 ? 200 : Math.min(delayMs * 2, 5000)

@@ -40,6 +40,7 @@ export function newRow(change: Partial<NewCallRow>): NewCallRow {
     input: null,
     output: null,
     truncated: false,
+    redaction: { rules: [], count: 0, failed: false },
     intent: null,
     replay_of: null,
     dry_run: false,

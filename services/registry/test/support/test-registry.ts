@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import postgres from 'postgres'
 import { inject } from 'vitest'
 import { TagClasses } from '@repertoire/contract'
-import { proveSchemas } from '@repertoire/core'
+import { compileRedaction, proveSchemas } from '@repertoire/core'
 import { databaseUrl } from '../../../../test/support/postgres-setup.ts'
 import { makeFirstAdmin } from '../../src/access/make-first-admin.ts'
 import { createApp } from '../../src/app.ts'
@@ -23,6 +22,7 @@ import { openCounts, type OpenCounts } from '../../src/log/counts/open-counts.ts
 import { openCallLog } from '../../src/log/open-call-log.ts'
 import { openShownLog } from '../../src/log/shown-log.ts'
 import type { Execution, ExecutorResult } from '../../src/ports.ts'
+import { openApplicationLog } from '../../src/start/application-log.ts'
 import { openDatabase } from '../../src/store/connect.ts'
 import { createKeyUses } from '../../src/store/keys.ts'
 import { keepHead } from '../../src/store/kept-head.ts'
@@ -45,16 +45,19 @@ export type TestRegistry = TestClient & {
   readonly bugs: unknown[]
   readonly counts: OpenCounts
   readonly databaseUrl: string
+  /** The folder of the spool, and of whatever else this process keeps on disk. */
+  readonly folder: string
   readonly close: () => Promise<void>
 }
 
 let count = 0
 
-/** Opens a registry for one test file; `through` may lead its line to the database elsewhere. */
+/** Opens a registry for one test file; `through` may lead its line to the database elsewhere, and `onLog` hears the application log. */
 export async function openTestRegistry(
   overrides: Partial<HttpDeps> = {},
   through: (url: string) => string = (url) => url,
   spoolMaxBytes = 64 * 1024 * 1024,
+  onLog?: (line: string) => void,
 ): Promise<TestRegistry> {
   const serverUrl = inject('postgresUrl')
   count += 1
@@ -84,7 +87,11 @@ export async function openTestRegistry(
   const head = keepHead({ folder, database, onError: (error) => void bugs.push(error) })
   const store = openStore(database, { feed, secret: installSecret, head })
   const keyUses = createKeyUses(database)
-  const logger = pino({ level: 'silent' })
+  const redaction =
+    overrides.redaction ??
+    compileRedaction({ rules: [], keys: [] }, (text) => createHmac('sha256', installSecret).update(text).digest('hex'))
+  const level = onLog === undefined ? 'silent' : 'trace'
+  const logger = openApplicationLog({ level, replica: 'test', redaction }, { write: (line) => onLog?.(line) })
   const calls = await openCallLog({
     database,
     logger,
@@ -96,7 +103,7 @@ export async function openTestRegistry(
   await calls.begin(feed.current().installId)
   const asyncCalls = openAsyncCalls({ database, calls, instance, logger })
   const counts = openCounts(database, { logger, settle: calls.settleCounts })
-  const shown = openShownLog(database, { ids, replica: 'test' })
+  const shown = openShownLog(database, { ids, replica: 'test', redaction })
   let adminKey = ''
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
 
@@ -131,10 +138,14 @@ export async function openTestRegistry(
     asyncCalls,
     executors: guardExecutors({ http: double, code: double, mcp: double }, { perConnection: 64, perCodeSkill: 64 }),
     retryBudget: createRetryBudget(),
+    redaction,
     proveSchemas: async (schemas) => proveSchemas(schemas),
     admission: createAdmission(256),
     health: { degraded: () => [], staleMs: () => undefined, isStopping: () => false },
-    onBug: (error) => void bugs.push(error),
+    onBug: (error, requestId) => {
+      bugs.push(error)
+      logger.error({ err: error, request_id: requestId }, 'a fault of ours')
+    },
     renderMetrics: async () => ({ type: 'text/plain', text: '' }),
     ...overrides,
   }
@@ -147,6 +158,7 @@ export async function openTestRegistry(
     bugs,
     counts,
     databaseUrl: url,
+    folder,
     execute: (next) => void (how = next),
     advance: (ms) => void (offsetMs += ms),
     close: async () => {

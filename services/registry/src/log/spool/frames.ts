@@ -40,7 +40,8 @@ export function decodeEntry(bytes: Buffer): LogEntry {
   }
   const { completes, ...told } = beside
   return {
-    row: { ...row, ts: new Date(row.ts), input, output },
+    // Rows that were spooled before there was redaction say nothing of it.
+    row: { ...row, redaction: row.redaction ?? untouched, ts: new Date(row.ts), input, output },
     ...told,
     ...(completes === undefined ? {} : { completes: { ...completes, answer } }),
   }
@@ -87,6 +88,7 @@ export function isFrameAt(bytes: Buffer, at: number, generation: number): boolea
 }
 
 const empty = Buffer.alloc(0)
+const untouched = { rules: [], count: 0, failed: false } as const
 
 function lengthOf(part: Uint8Array | null): Buffer {
   const length = Buffer.alloc(4)
