@@ -15,8 +15,9 @@ export function seal(
   context: string,
   { bytes, nonce }: { readonly bytes: Uint8Array; readonly nonce: Uint8Array },
 ): Buffer {
+  if (nonce.byteLength !== nonceBytes) throw new RangeError(`a nonce has ${nonceBytes} bytes`)
   const cipher = createCipheriv(algorithm, keyOf(secret), nonce, { authTagLength: tagBytes })
-  cipher.setAAD(Buffer.from(context))
+  cipher.setAAD(boundTo(context))
   return Buffer.concat([Buffer.from([version]), nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()])
 }
 
@@ -26,7 +27,7 @@ export function open(secret: Uint8Array, context: string, sealed: Uint8Array): B
   const end = sealed.byteLength - tagBytes
   try {
     const decipher = createDecipheriv(algorithm, keyOf(secret), sealed.subarray(1, headBytes), { authTagLength: tagBytes })
-    decipher.setAAD(Buffer.from(context))
+    decipher.setAAD(boundTo(context))
     decipher.setAuthTag(sealed.subarray(end))
     return Buffer.concat([decipher.update(sealed.subarray(headBytes, end)), decipher.final()])
   } catch {
@@ -43,4 +44,8 @@ function keyOf(secret: Uint8Array): Buffer {
   const key = Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), 'repertoire sealed storage', 32))
   keys.set(secret, key)
   return key
+}
+
+function boundTo(context: string): Buffer {
+  return Buffer.from(`${version}\n${context}`)
 }
