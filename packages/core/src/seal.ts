@@ -41,7 +41,7 @@ const keys = new WeakMap<Uint8Array, Buffer>()
 function keyOf(secret: Uint8Array): Buffer {
   const known = keys.get(secret)
   if (known !== undefined) return known
-  const key = Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), 'repertoire sealed storage', 32))
+  const key = Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), 'repertoire sealed payloads', 32))
   keys.set(secret, key)
   return key
 }
