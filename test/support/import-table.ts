@@ -48,7 +48,7 @@ export const rooms: readonly Room[] = [
 
   {
     name: 'ports',
-    holds: new RegExp(`^${registry}(ports|call-ports|stored|counted|visit|ids|slots)\\.ts$`),
+    holds: new RegExp(`^${registry}(ports|call-ports|stored|counted|places|tail|visit|ids|slots)\\.ts$`),
     rooms: [],
     packages: ['@repertoire/contract', '@repertoire/core', 'node:crypto'],
   },

@@ -23,6 +23,20 @@ export const callEndpoints = {
     query: calls.ListCallsQuery,
     data: calls.CallList,
   },
+  tailCalls: {
+    method: 'GET',
+    path: '/v1/calls/tail',
+    access: 'agent',
+    summary: 'The call log as it grows, as server-sent events; Last-Event-ID goes on where a connection ended.',
+    query: calls.TailQuery,
+  },
+  exportCalls: {
+    method: 'GET',
+    path: '/v1/calls/export',
+    access: 'agent',
+    summary: 'Calls as NDJSON or CSV, oldest first; the last line says whether the export is whole.',
+    query: calls.ExportQuery,
+  },
   getCall: {
     method: 'GET',
     path: '/v1/calls/{id}',

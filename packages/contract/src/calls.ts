@@ -152,3 +152,15 @@ export type ResultPart = z.infer<typeof ResultPart>
 /** The body that repeats a recorded call: a dry run unless told otherwise, with the range of then unless told another. */
 export const ReplayBody = z.strictObject({ dry_run: z.boolean().default(true), range: z.string().optional() })
 export type ReplayBody = z.infer<typeof ReplayBody>
+
+const streamed = ListCallsQuery.omit({ cursor: true, limit: true })
+
+/** The query of a tail: filters, and after which event it goes on, for those who cannot send Last-Event-ID. */
+export const TailQuery = streamed.omit({ from: true, to: true }).extend({
+  after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
+})
+export type TailQuery = z.output<typeof TailQuery>
+
+/** The query of an export: a window, filters, and its form. */
+export const ExportQuery = streamed.extend({ format: z.enum(['ndjson', 'csv']).default('ndjson') })
+export type ExportQuery = z.output<typeof ExportQuery>

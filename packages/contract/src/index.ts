@@ -28,12 +28,14 @@ export {
   CancelBody,
   Cancelled,
   DryRun,
+  ExportQuery,
   GetCallQuery,
   ListCallsQuery,
   ReplayBody,
   ResultPart,
   ResultQuery,
   SettleBody,
+  TailQuery,
 } from './calls.ts'
 export { endpoints } from './endpoints.ts'
 export type { Endpoint, EndpointAccess } from './endpoint.ts'

@@ -11,6 +11,8 @@ import type {
 } from '@repertoire/core'
 import type { AsyncCalls, Claims, Executors, Leases, Results, RetryBudget } from './call-ports.ts'
 import type { Counts } from './counted.ts'
+import type { Places } from './places.ts'
+import type { Tail } from './tail.ts'
 import type {
   AgentRow,
   AuditEvent,
@@ -72,6 +74,9 @@ export type Deps = {
   readonly leases: Leases
   readonly asyncCalls: AsyncCalls
   readonly counts: Counts
+  readonly tail: Tail
+  readonly tailPlaces: Places
+  readonly exportPlaces: Places
   readonly shown: ShownLog
   readonly executors: Executors
   readonly retryBudget: (skill: string) => RetryBudget

@@ -135,7 +135,10 @@ export type CallQuery = Omit<ListCallsQuery, 'from' | 'to' | 'cursor'> & {
   readonly to: Date
   /** The user that was asked for, where only the calls for one are wanted. */
   readonly onBehalfOf?: string | undefined
-  readonly before: string | undefined
+  /** The last row of the page before. */
+  readonly beyond: string | undefined
+  /** Newest first unless told. */
+  readonly isOldestFirst?: boolean
 }
 
 /** Rows that were found, and the last one that was looked at, where the page ended before its window did. */

@@ -140,7 +140,7 @@ describe('a secret', () => {
     ]).toEqual([true, true, true])
   })
   it('is in no table of the database', async () => {
-    await registry.deps.calls.find({ from: new Date(0), to: new Date(), before: undefined, limit: 1 })
+    await registry.deps.calls.find({ from: new Date(0), to: new Date(), beyond: undefined, limit: 1 })
     await expect.poll(async () => (await registry.sql`select 1 from shown_events`).length, { timeout: 10_000 }).toBeGreaterThan(1)
     const tables = await registry.sql<{ name: string }[]>`select c.oid::regclass::text as name from pg_class c
       join pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname not in ('pg_catalog', 'information_schema')`

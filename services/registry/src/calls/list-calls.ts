@@ -1,7 +1,7 @@
 import type { CallList, ListCallsQuery, Warning } from '@repertoire/contract'
-import { agentToRead, nameInRows, permit, readCursor, readWindow, Refusal, writeCursor, type Caller } from '@repertoire/core'
+import { agentToRead, nameInRows, readCursor, readWindow, writeCursor, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
-import { payloadTag, showPayloads } from './show-payloads.ts'
+import { requirePayloads, showPayloads } from './show-payloads.ts'
 
 /** A page of the log, and what is to be said of it: whether only a part was looked at, and how far other replicas lag behind. */
 export type ListedCalls = { readonly list: CallList; readonly warnings: readonly Warning[]; readonly logLagMs: number }
@@ -13,7 +13,7 @@ export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuer
   const agent = agentToRead(caller, query.agent)
   if (query.q !== undefined) requirePayloads(caller, { agent, nowMs })
   const { cursor, from: _from, to: _to, ...filters } = query
-  const before = readCursor(cursor, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  const beyond = readCursor(cursor, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   // Rows hold the name as its author wrote it; the filter may spell it either way.
   const skill = query.skill === undefined ? undefined : nameInRows(deps.snapshot(), query.skill, { caller, nowMs })
   const onBehalfOf = caller.onBehalfOf?.subject
@@ -23,7 +23,7 @@ export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuer
     skill,
     agent,
     onBehalfOf,
-    before,
+    beyond,
     limit: query.limit + 1,
   })
   const items = rows.slice(0, query.limit)
@@ -38,13 +38,4 @@ export async function listCalls(deps: Deps, caller: Caller, query: ListCallsQuer
 const partial: Warning = {
   code: 'looked_at_part',
   message: 'There are more rows in the window than one page looks at; go on with next_cursor until it is null.',
-}
-
-// Who may not read what went in must not find it out by asking for parts of it.
-function requirePayloads(caller: Caller, { agent, nowMs }: { readonly agent: string | undefined; readonly nowMs: number }): void {
-  if (caller.role !== 'auditor' || agent === caller.id || permit(caller.grants, [payloadTag], nowMs).allow) return
-  throw new Refusal('PERMISSION_DENIED', `Searching in inputs needs the tag ${payloadTag}; ${caller.id} does not hold it.`, {
-    hint: `ask an admin: repertoire grant ${caller.id} ${payloadTag} --reason "…"`,
-    details: [{ rule: 'permission', expected: payloadTag }],
-  })
 }

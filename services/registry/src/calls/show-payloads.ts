@@ -1,5 +1,5 @@
 import type { CallRow } from '@repertoire/contract'
-import { permit, type Caller } from '@repertoire/core'
+import { permit, Refusal, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 
 /** The tag with which an auditor reads what went in and came out. */
@@ -10,15 +10,50 @@ export const payloadTag = 'payload:read'
  * payload:read; each time it does is an event of the audit log.
  */
 export async function showPayloads(deps: Deps, caller: Caller, rows: readonly CallRow[]): Promise<CallRow[]> {
-  if (caller.role !== 'auditor') return rows.map((row) => ({ ...row, payload_withheld: false }))
-  const mayRead = permit(caller.grants, [payloadTag], deps.clock.now().getTime()).allow
   const foreign = rows.filter((row) => row.agent_id !== caller.id)
-  if (mayRead && foreign.length > 0) await noteReading(deps, caller, foreign)
+  if (caller.role === 'auditor' && foreign.length > 0 && mayReadPayloads(deps, caller)) await noteReading(deps, caller, foreign)
+  return withholdPayloads(deps, caller, rows)
+}
+
+/** The same for streams, whose reading was noted when they were opened. */
+export function withholdPayloads(deps: Deps, caller: Caller, rows: readonly CallRow[]): CallRow[] {
+  const mayRead = mayReadPayloads(deps, caller)
   return rows.map((row) =>
     mayRead || row.agent_id === caller.id
       ? { ...row, payload_withheld: false }
       : { ...row, input: null, output: null, payload_withheld: true },
   )
+}
+
+/** Refuses a search in inputs by somebody who may not read them: it would find them out by asking for parts. */
+export function requirePayloads(caller: Caller, { agent, nowMs }: { readonly agent: string | undefined; readonly nowMs: number }): void {
+  if (caller.role !== 'auditor' || agent === caller.id || permit(caller.grants, [payloadTag], nowMs).allow) return
+  throw new Refusal('PERMISSION_DENIED', `Searching in inputs needs the tag ${payloadTag}; ${caller.id} does not hold it.`, {
+    hint: `ask an admin: repertoire grant ${caller.id} ${payloadTag} --reason "…"`,
+    details: [{ rule: 'permission', expected: payloadTag }],
+  })
+}
+
+/** What is noted of a stream: which, and what was asked for. */
+export type StreamNoted = { readonly kind: 'tail' | 'export'; readonly agent: string | undefined; readonly asked: object }
+
+/** Notes once that a stream of other agents' calls was opened: every export, and of tails those whose payloads are for few. */
+export async function noteStream(deps: Deps, caller: Caller, { kind, agent, asked }: StreamNoted): Promise<void> {
+  const withPayloads = mayReadPayloads(deps, caller)
+  if (agent === caller.id || (kind === 'tail' && (caller.role !== 'auditor' || !withPayloads))) return
+  await deps.store.transaction((tx) =>
+    tx.audit.append({
+      caller,
+      action: kind === 'tail' ? 'payload.read' : 'calls.export',
+      subject: kind,
+      after: { asked, payloads: withPayloads },
+      at: deps.clock.now(),
+    }),
+  )
+}
+
+function mayReadPayloads(deps: Deps, caller: Caller): boolean {
+  return caller.role !== 'auditor' || permit(caller.grants, [payloadTag], deps.clock.now().getTime()).allow
 }
 
 async function noteReading(deps: Deps, caller: Caller, rows: readonly CallRow[]): Promise<void> {

@@ -4,9 +4,11 @@ import type { NewCallRow } from '../stored.ts'
 import { findIntent } from './intents.ts'
 import { decodeEntry } from './spool/frames.ts'
 
-type Row = Record<string, unknown> & { readonly ts: Date; readonly input: Buffer | null; readonly output: Buffer | null }
+/** A row as the database gives it. */
+export type StoredRow = Record<string, unknown> & { readonly ts: Date; readonly input: Buffer | null; readonly output: Buffer | null }
 
-const columns = `c.call_id, c.ts, c.replica, c.trace_id, c.session, c.tenant, c.agent_id, c.key_id, c.on_behalf_of, c.parent_call_id, c.playbook, c.skill,
+/** What is read of a row, with its payload. */
+export const rowColumns = `c.call_id, c.ts, c.replica, c.trace_id, c.session, c.tenant, c.agent_id, c.key_id, c.on_behalf_of, c.parent_call_id, c.playbook, c.skill,
   c.requested_range, c.version, c.version_digest, c.via, c.rollout_id, c.arm, c.unit_kind, c.unit_hash, c.revision::float8 as revision, c.executor, c.attempts, c.outcome,
   c.error_code, c.error_origin, p.error_message, c.violations, c.queue_ms, c.executor_ms, c.total_ms, c.input_bytes, c.output_bytes, c.input_sha256, c.truncated,
   c.redaction_rules, c.redaction_count, c.redaction_failed,
@@ -16,8 +18,8 @@ const columns = `c.call_id, c.ts, c.replica, c.trace_id, c.session, c.tenant, c.
 export async function readRows(sql: postgres.Sql, callIds: readonly string[]): Promise<CallRow[]> {
   if (callIds.length === 0) return []
   const sorted = [...callIds].sort()
-  const rows = await sql<Row[]>`
-    select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id and p.call_id between ${sorted[0] ?? ''}::uuid and ${sorted.at(-1) ?? ''}::uuid
+  const rows = await sql<StoredRow[]>`
+    select ${sql.unsafe(rowColumns)} from calls c left join call_payloads p on p.call_id = c.call_id and p.call_id between ${sorted[0] ?? ''}::uuid and ${sorted.at(-1) ?? ''}::uuid
     where c.call_id = any(${sorted}::uuid[]) and c.call_id between ${sorted[0] ?? ''}::uuid and ${sorted.at(-1) ?? ''}::uuid`
   return rows.map(toCallRow)
 }
@@ -25,15 +27,16 @@ export async function readRows(sql: postgres.Sql, callIds: readonly string[]): P
 /** One call, also one that is under way; undefined when there is none of that id. */
 export async function getCall(sql: postgres.Sql, callId: string): Promise<CallRow | undefined> {
   const rows = await sql<
-    Row[]
-  >`select ${sql.unsafe(columns)} from calls c left join call_payloads p on p.call_id = c.call_id where c.call_id = ${callId}::uuid`
+    StoredRow[]
+  >`select ${sql.unsafe(rowColumns)} from calls c left join call_payloads p on p.call_id = c.call_id where c.call_id = ${callId}::uuid`
   const [row] = rows
   if (row !== undefined) return toCallRow(row)
   const intent = await findIntent(sql, callId)
   return intent === undefined ? undefined : toRunning(decodeEntry(intent.row).row)
 }
 
-function toCallRow({ redaction_rules: rules, redaction_count: count, redaction_failed: failed, ...row }: Row): CallRow {
+/** A row as its readers see it. */
+export function toCallRow({ redaction_rules: rules, redaction_count: count, redaction_failed: failed, ...row }: StoredRow): CallRow {
   return {
     ...row,
     state: 'done',

@@ -21,7 +21,9 @@ import { openLeases } from '../log/leases.ts'
 import { openResults } from '../log/results.ts'
 import { keepPartitions } from '../log/partitions/keep-partitions.ts'
 import { openShownLog } from '../log/shown-log.ts'
+import { openTail } from '../log/tail/open-tail.ts'
 import { createMetrics } from '../metrics.ts'
+import { createPlaces } from '../places.ts'
 import type { Clock, Deps } from '../ports.ts'
 import { startEmbeddedPostgres } from '../postgres/embedded.ts'
 import { openDatabase } from '../store/connect.ts'
@@ -134,6 +136,8 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   logLagMs = calls.lagMs
   const counts = openCounts(database, { logger, settle: calls.settleCounts })
   undo.add('counts', counts.stop)
+  const tail = openTail({ log: database.log, logger })
+  undo.add('tail', tail.stop)
   const shown = openShownLog(database, { ids, replica, redaction })
   const kept = keepFiles(join(config.dataDir, 'bundles'), store.filesOf)
   feed.onConfirmed(({ snapshot }) => kept.prepare(snapshot))
@@ -159,6 +163,9 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     store,
     calls,
     counts,
+    tail,
+    tailPlaces: createPlaces({ all: 64, each: 8, what: 'tails' }),
+    exportPlaces: createPlaces({ all: 4, each: 2, what: 'exports' }),
     shown,
     clock,
     ids,

@@ -58,6 +58,8 @@ export const queries: Partial<Record<keyof typeof endpoints, (item: AskedAbout) 
   denialStats: (item) => ['', `?skill=${item.name}`],
   violationStats: (item) => ['', `?skill=${item.name}`],
   attemptStats: (item) => ['', `?skill=${item.name}`],
+  tailCalls: (item) => ['?after=0', `?skill=${item.name}&after=0`],
+  exportCalls: (item) => ['', `?skill=${item.name}&format=csv`],
   resolutionAt: () => ['?agent=holder'],
   listRollouts: (item) => ['', `?skill=${item.name}`],
   listAudit: (item) => ['', `?skill=${item.name}`],

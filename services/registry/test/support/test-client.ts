@@ -24,6 +24,8 @@ export type Send = {
 
 /** Speaks HTTP to the app without a socket. */
 export type TestClient = {
+  /** The answer as it begins, for what has no end. */
+  readonly open: (method: string, path: string, options?: Send) => Promise<Response>
   readonly send: (method: string, path: string, options?: Send) => Promise<Reply>
   readonly publish: (skill: SkillSource, query?: string) => Promise<Reply>
   readonly release: (name: string, version: string) => Promise<Reply>
@@ -47,8 +49,8 @@ export type SkillSource = {
 
 /** A client of one app; requests carry the admin's key unless they say otherwise. */
 export function createTestClient(app: Hono<DoorEnv>, adminKey: string): TestClient {
-  const send: TestClient['send'] = async (method, path, { key = adminKey, body, headers = {}, raw } = {}) => {
-    const response = await app.request(path, {
+  const open: TestClient['open'] = async (method, path, { key = adminKey, body, headers = {}, raw } = {}) =>
+    app.request(path, {
       method,
       headers: {
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
@@ -57,15 +59,22 @@ export function createTestClient(app: Hono<DoorEnv>, adminKey: string): TestClie
       },
       ...(raw !== undefined ? { body: raw as string } : body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    const text = await response.text()
+  const send: TestClient['send'] = async (method, path, options = {}) => {
+    const response = await open(method, path, options)
+    const isEndless = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    const text = isEndless ? await readAWhile(response) : await response.text()
     return {
       status: response.status,
       headers: response.headers,
       text,
-      body: text.startsWith('{') ? JSON.parse(text) : { ok: false, data: null, error: null, meta: {} },
+      body:
+        response.headers.get('content-type')?.startsWith('application/json') === true
+          ? JSON.parse(text)
+          : { ok: false, data: null, error: null, meta: {} },
     }
   }
   return {
+    open,
     send,
     publish: (skill, query = '') => send('POST', `/v1/skills${query}`, { body: { files: writeSkill(skill) } }),
     release: (name, version) =>
@@ -83,7 +92,23 @@ export function createTestClient(app: Hono<DoorEnv>, adminKey: string): TestClie
   }
 }
 
-const open = { type: 'object', properties: {}, additionalProperties: true }
+const quietMs = 120
+
+/** What a stream without an end says until it is quiet. */
+async function readAWhile(response: Response): Promise<string> {
+  const reader = response.body?.getReader()
+  let text = ''
+  for (;;) {
+    const quiet = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), quietMs))
+    const chunk = await Promise.race([reader?.read(), quiet])
+    if (chunk?.value === undefined) break
+    text += Buffer.from(chunk.value).toString('utf8')
+  }
+  await reader?.cancel()
+  return text
+}
+
+const anything = { type: 'object', properties: {}, additionalProperties: true }
 
 /** The files of a skill: with schemas unless told otherwise, and JavaScript that the executor double stands in for. */
 export function writeSkill({
@@ -91,8 +116,8 @@ export function writeSkill({
   version = '1.0.0',
   front = 'permission: []\neffects: read',
   body = 'Use it well.',
-  input = open,
-  output = open,
+  input = anything,
+  output = anything,
   files = { 'skill.js': 'export const run = () => ({})' },
 }: SkillSource): Record<string, string> {
   return {

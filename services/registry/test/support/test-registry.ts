@@ -21,6 +21,8 @@ import { openResults } from '../../src/log/results.ts'
 import { openCounts, type OpenCounts } from '../../src/log/counts/open-counts.ts'
 import { openCallLog } from '../../src/log/open-call-log.ts'
 import { openShownLog } from '../../src/log/shown-log.ts'
+import { openTail } from '../../src/log/tail/open-tail.ts'
+import { createPlaces } from '../../src/places.ts'
 import type { Execution, ExecutorResult } from '../../src/ports.ts'
 import { openApplicationLog } from '../../src/start/application-log.ts'
 import { openDatabase } from '../../src/store/connect.ts'
@@ -103,6 +105,7 @@ export async function openTestRegistry(
   await calls.begin(feed.current().installId)
   const asyncCalls = openAsyncCalls({ database, calls, instance, logger })
   const counts = openCounts(database, { logger, settle: calls.settleCounts })
+  const tail = openTail({ log: database.log, logger })
   const shown = openShownLog(database, { ids, replica: 'test', redaction })
   let adminKey = ''
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
@@ -129,6 +132,9 @@ export async function openTestRegistry(
     store,
     calls,
     counts,
+    tail,
+    tailPlaces: createPlaces({ all: 64, each: 8, what: 'tails' }),
+    exportPlaces: createPlaces({ all: 4, each: 2, what: 'exports' }),
     shown,
     clock,
     ids,
@@ -164,6 +170,7 @@ export async function openTestRegistry(
     close: async () => {
       await asyncCalls.stop(1000)
       await counts.stop()
+      await tail.stop()
       await calls.close()
       await keyUses.stop()
       await head.stop()

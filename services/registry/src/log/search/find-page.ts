@@ -4,13 +4,13 @@ import type { CallPage, CallQuery } from '../../stored.ts'
 import { readRows } from '../find-calls.ts'
 import type { FoundIds } from './found-ids.ts'
 import { searchTexts } from './search-texts.ts'
-import { conditionsOf } from './where.ts'
+import { conditionsOf, orderOf, windowOf } from './where.ts'
 
 // Some fifty milliseconds' worth.
 const mostLookedAt = 50_000
 
 /**
- * A page of the log, newest first. The window is a range of keys, so that only its partitions are read; where the filters leave
+ * A page of the log. The window is a range of keys, so that only its partitions are read; where the filters leave
  * few of many rows, a page looks at so many of them and says where to go on.
  */
 export async function findPage(sql: postgres.Sql, query: CallQuery): Promise<CallPage> {
@@ -21,13 +21,13 @@ export async function findPage(sql: postgres.Sql, query: CallQuery): Promise<Cal
 
 async function findIds(sql: postgres.Sql, query: CallQuery): Promise<FoundIds> {
   const { indexed, rest, hasRest } = conditionsOf(sql, query)
-  const window = sql`c.call_id >= repertoire_first_id(${query.from}) and c.call_id < ${query.before === undefined ? sql`repertoire_first_id(${query.to})` : sql`least(repertoire_first_id(${query.to}), ${query.before}::uuid)`}`
+  const [window, order] = [windowOf(sql, query), orderOf(sql, query)]
   const found = await sql<{ call_id: string }[]>`
-    select c.call_id from (select * from calls c where ${window} ${indexed} order by c.call_id desc limit ${hasRest ? mostLookedAt : query.limit}) as c
-    where true ${rest} order by c.call_id desc limit ${query.limit}`
+    select c.call_id from (select * from calls c where ${window} ${indexed} ${order} limit ${hasRest ? mostLookedAt : query.limit}) as c
+    where true ${rest} ${order} limit ${query.limit}`
   const ids = found.map((row) => row.call_id)
   if (!hasRest || ids.length === query.limit) return { ids, lookedTo: undefined }
   const [last] = await sql<{ call_id: string }[]>`
-    select c.call_id from calls c where ${window} ${indexed} order by c.call_id desc offset ${mostLookedAt - 1} limit 1`
+    select c.call_id from calls c where ${window} ${indexed} ${order} offset ${mostLookedAt - 1} limit 1`
   return { ids, lookedTo: last?.call_id }
 }

@@ -2,7 +2,7 @@ import type postgres from 'postgres'
 import type { CallQuery } from '../../stored.ts'
 import { searchedText } from '../partitions/index-texts.ts'
 import type { FoundIds } from './found-ids.ts'
-import { conditionsOf } from './where.ts'
+import { conditionsOf, orderOf, windowOf } from './where.ts'
 
 // Texts are larger than rows, so fewer of them are looked at.
 const mostTexts = 10_000
@@ -10,47 +10,50 @@ const mostTexts = 10_000
 type Day = { readonly from: Date; readonly to: Date; readonly isIndexed: boolean }
 
 /**
- * Finds calls by a part of their input, newest first, day by day: a day that is over has an index of every three letters where
- * the database may have one; of others so many rows are looked at, and the answer says where to go on.
+ * Finds calls by a part of their input, day by day: a day that is over has an index of every three letters where the database may
+ * have one; of others so many rows are looked at, and the answer says where to go on.
  */
 export async function searchTexts(sql: postgres.Sql, query: CallQuery): Promise<FoundIds> {
   const { indexed, rest } = conditionsOf(sql, query)
+  const order = orderOf(sql, query)
   const ids: string[] = []
   let left = mostTexts
   for (const day of await daysOf(sql, query)) {
-    const wanted = query.limit - ids.length
-    const before = query.before === undefined ? sql`` : sql`and c.call_id < ${query.before}::uuid`
-    const window = (column: string): postgres.Fragment =>
-      sql`${sql(column)}.call_id >= repertoire_first_id(${day.from}) and ${sql(column)}.call_id < repertoire_first_id(${day.to})`
-    const looked = day.isIndexed ? sql`` : sql`order by c.call_id desc limit ${left}`
+    const window = windowOf(sql, { ...query, from: day.from, to: day.to })
+    const looked = day.isIndexed ? sql`` : sql`${order} limit ${left}`
     const found = await sql<{ call_id: string }[]>`
-      select c.call_id from (select c.* from calls c where ${window('c')} ${before} ${indexed} ${looked}) as c join call_payloads p on p.call_id = c.call_id
-      where ${window('p')} and ${holds(sql, query.q ?? '')} ${rest} order by c.call_id desc limit ${wanted}`
+      select c.call_id from (select c.* from calls c where ${window} ${indexed} ${looked}) as c join call_payloads p on p.call_id = c.call_id
+      where p.call_id >= repertoire_first_id(${day.from}) and p.call_id < repertoire_first_id(${day.to}) and ${holds(sql, query.q ?? '')} ${rest}
+      ${order} limit ${query.limit - ids.length}`
     ids.push(...found.map((row) => row.call_id))
     if (ids.length === query.limit) return { ids, lookedTo: undefined }
     if (day.isIndexed) continue
-    const [last] = await sql<{ call_id: string; looked: number }[]>`
-      select min(call_id::text) as call_id, count(*)::int as looked from (select c.call_id from calls c where ${window('c')} ${before} ${indexed} order by c.call_id desc limit ${left}) as c`
-    left -= last?.looked ?? 0
-    if (left <= 0) return { ids, lookedTo: last?.call_id }
+    const lookedAt = await sql<{ call_id: string }[]>`select c.call_id from calls c where ${window} ${indexed} ${order} limit ${left}`
+    left -= lookedAt.length
+    if (left <= 0) return { ids, lookedTo: lookedAt.at(-1)?.call_id }
   }
   return { ids, lookedTo: undefined }
 }
 
-/** The days of a window that hold payloads at all, newest first. */
-async function daysOf(sql: postgres.Sql, { from, to, before }: CallQuery): Promise<Day[]> {
+/** The days of a window that hold payloads at all, in the order in which they are wanted. */
+async function daysOf(sql: postgres.Sql, { from, to, beyond, isOldestFirst }: CallQuery): Promise<Day[]> {
   const days = await sql<{ day: string; indexed: boolean }[]>`
     select to_char(day, 'YYYY-MM-DD') as day, exists (
       select 1 from pg_index x where x.indexrelid = to_regclass('call_payloads_' || to_char(day, 'YYYYMMDD') || '_text') and x.indisvalid) as indexed
     from (select to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD') as day from pg_inherits where inhparent = 'call_payloads'::regclass and inhrelid::regclass::text ~ '\\d{8}$') as parts
     where day between (${from}::timestamptz at time zone 'UTC')::date and (${to}::timestamptz at time zone 'UTC')::date
-      ${before === undefined ? sql`` : sql`and day <= repertoire_day_of(${before}::uuid)`}
-    order by day desc`
-  return days.map(({ day, indexed: isIndexed }) => {
-    const start = new Date(`${day}T00:00:00Z`)
-    const end = new Date(start.getTime() + 86_400_000)
-    return { from: start < from ? from : start, to: end > to ? to : end, isIndexed }
-  })
+    order by day ${isOldestFirst === true ? sql`` : sql`desc`}`
+  return days
+    .filter(({ day }) => beyond === undefined || (isOldestFirst === true ? day >= dayOf(beyond) : day <= dayOf(beyond)))
+    .map(({ day, indexed: isIndexed }) => {
+      const start = new Date(`${day}T00:00:00Z`)
+      const end = new Date(start.getTime() + 86_400_000)
+      return { from: start < from ? from : start, to: end > to ? to : end, isIndexed }
+    })
+}
+
+function dayOf(callId: string): string {
+  return new Date(Number.parseInt(callId.replaceAll('-', '').slice(0, 12), 16)).toISOString().slice(0, 10)
 }
 
 // The index knows bytes as they are escaped, without regard to case; the text itself decides.

@@ -6,6 +6,18 @@ export type Conditions = { readonly indexed: postgres.Fragment; readonly rest: p
 
 type Equal = readonly [column: string, value: string | undefined]
 
+/** The keys of a window, behind the page before. */
+export function windowOf(sql: postgres.Sql, { from, to, beyond, isOldestFirst }: CallQuery): postgres.Fragment {
+  const behind =
+    beyond === undefined ? sql`` : isOldestFirst === true ? sql`and c.call_id > ${beyond}::uuid` : sql`and c.call_id < ${beyond}::uuid`
+  return sql`c.call_id >= repertoire_first_id(${from}) and c.call_id < repertoire_first_id(${to}) ${behind}`
+}
+
+/** The order of a query's rows. */
+export function orderOf(sql: postgres.Sql, { isOldestFirst }: CallQuery): postgres.Fragment {
+  return isOldestFirst === true ? sql`order by c.call_id` : sql`order by c.call_id desc`
+}
+
 /** The conditions of a query. Of several that have an index the one that leaves the fewest rows leads. */
 export function conditionsOf(sql: postgres.Sql, query: CallQuery): Conditions {
   const ordered: readonly Equal[] = [
