@@ -135,7 +135,14 @@ export type Store = {
 }
 
 /** How a transaction is let in: by connections that are kept for it, and behind others that change the same thing. */
-export type TransactionOptions = { readonly isUrgent?: boolean; readonly line?: string }
+export type TransactionOptions = {
+  readonly isUrgent?: boolean
+  readonly line?: string
+  /** How long its turn in the line may take to come, in milliseconds; a second unless told. */
+  readonly lineMs?: number
+  /** How long it may take itself; a second and a half unless told. */
+  readonly deadlineMs?: number
+}
 
 /** When keys were last used, to the minute. */
 export type KeyUses = { readonly note: (keyId: string) => void }

@@ -175,6 +175,13 @@ describe('a secret', () => {
     const each = await Promise.all(ids.map((id) => registry.send('GET', `/v1/calls/${id}`)))
     expect([ids.length, own.body.data.items.length]).toEqual([9, 9])
     expect(survivors([list, own, ...each].map((reply) => reply.text).join('\n'))).toEqual([])
+    const exported = await Promise.all(['ndjson', 'csv'].map((format) => registry.send('GET', `/v1/calls/export?format=${format}`)))
+    expect(exported.map((reply) => [reply.status, reply.text.length > 2000, survivors(reply.text)])).toEqual([
+      [200, true, []],
+      [200, true, []],
+    ])
+    const told = await readTail()
+    expect([told.includes('keep-secret'), survivors(told)]).toEqual([true, []])
   })
 })
 
@@ -237,6 +244,21 @@ describe('a row', () => {
 })
 
 // Half of one is one too many.
+/** What a stream of the whole log tells within a moment. */
+async function readTail(): Promise<string> {
+  const response = await registry.open('GET', '/v1/calls/tail?after=0')
+  const reader = response.body?.getReader()
+  let text = ''
+  const over = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 1500))
+  for (;;) {
+    const chunk = await Promise.race([reader?.read(), over])
+    if (chunk?.value === undefined) break
+    text += Buffer.from(chunk.value).toString('utf8')
+  }
+  await reader?.cancel()
+  return text
+}
+
 function survivors(text: string): string[] {
   return [...places].filter(([, core]) => text.includes(core.slice(0, 12)) || text.includes(core.slice(12))).map(([place]) => place)
 }

@@ -106,15 +106,20 @@ describe('a rollback always wins', () => {
   })
   it('goes through while every other connection is taken, and the answer names the replicas that obey', async () => {
     const { name, id } = await rollout()
-    const holders = Array.from({ length: 12 }, () =>
-      registry.deps.store.transaction(async () => new Promise((resolve) => setTimeout(resolve, 3000))),
-    )
+    const held: Promise<unknown>[] = []
+    const hold = (): Promise<unknown> => {
+      const holding = new Promise((resolve) => setTimeout(resolve, 3000))
+      held.push(holding)
+      return holding
+    }
+    const holders = Array.from({ length: 12 }, () => registry.deps.store.transaction(hold))
     const started = performance.now()
     const reply = await registry.send('POST', `/v1/rollouts/${id}/rollback?wait=3s`, { body: { reason: 'a test is in a hurry' } })
     expect([reply.status, reply.body.data.applied, reply.body.data.lagging, reply.body.data.unreachable]).toEqual([200, ['test'], [], []])
     expect(performance.now() - started).toBeLessThan(2500)
     expect(exposure(name, '1.1.0')).toBe(0)
-    await Promise.allSettled(holders)
+    // They are given up before they end, and hold their connections until they do.
+    await Promise.allSettled([...holders, ...held])
   })
   it('names a replica that was not heard of for seconds, and leaves out one that is gone for minutes or has signed off', async () => {
     await registry.sql`insert into replicas (instance, name, started_at, last_seen_at, applied_revision, left_at) values

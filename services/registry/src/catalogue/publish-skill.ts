@@ -36,11 +36,13 @@ export async function publishSkill(deps: Deps, caller: Caller, input: PublishInp
   const { checked } = check
   if (checked === undefined || findings.some((finding) => finding.level === 'error'))
     throw refuseFindings('INVALID_MANIFEST', check.name, findings)
-  const stored = await deps.store.transaction((tx) =>
-    storeVersion(
-      { deps, tx, caller },
-      { checked, files: input.files, source: 'api', allowSimilarName: input.allowSimilarName, dryRun: input.dryRun },
-    ),
+  const stored = await deps.store.transaction(
+    (tx) =>
+      storeVersion(
+        { deps, tx, caller },
+        { checked, files: input.files, source: 'api', allowSimilarName: input.allowSimilarName, dryRun: input.dryRun },
+      ),
+    { line: nameKey(checked.manifest.name), lineMs: publishLineMs, deadlineMs: deadlineFor(input.files) },
   )
   return {
     name: checked.manifest.name,
@@ -51,6 +53,15 @@ export async function publishSkill(deps: Deps, caller: Caller, input: PublishInp
     created: stored.created,
     report: { findings },
   }
+}
+
+// Many versions of one skill may arrive together, and large ones take their time.
+const publishLineMs = 5000
+const leastMs = 1500
+const bytesPerMs = 8192
+
+function deadlineFor(files: ReadonlyMap<string, Uint8Array>): number {
+  return leastMs + [...files.values()].reduce((sum, bytes) => sum + bytes.byteLength, 0) / bytesPerMs
 }
 
 // The same bytes were proved when they were published.

@@ -58,6 +58,9 @@ type OneSkill = {
   readonly releaseNew: boolean
 }
 
+// Nobody waits for the answer, and a folder may hold many versions.
+const seeding = { deadlineMs: 30_000 }
+
 async function seedOneSkill(deps: Deps, key: string, { versions, releaseNew }: OneSkill): Promise<SeedReport[]> {
   // Two versions that break one of the rules must not keep the others out, so each bad one is found first and left aside.
   const refused: SeedReport[] = []
@@ -88,7 +91,7 @@ async function seedOneSkill(deps: Deps, key: string, { versions, releaseNew }: O
           reports.push({ ...reportOf(entry), result: releases ? 'released' : stored.created ? 'published' : 'unchanged' })
         }
         return [...refused, ...reports]
-      })
+      }, seeding)
     } catch (error) {
       // A database that is away concerns all of them; everything else is the fault of one.
       if (trying === undefined || (error instanceof Refusal && (error.code === 'UNAVAILABLE' || error.code === 'BUSY'))) throw error

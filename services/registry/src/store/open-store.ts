@@ -17,7 +17,7 @@ import { runTransaction } from './transaction.ts'
 export type StoreTools = { readonly feed: SnapshotFeed; readonly secret: Uint8Array; readonly head: KeptHead }
 
 const wholeMs = 1900
-const lineMs = 1000
+const usualLineMs = 1000
 const leastMs = 200
 
 // Whoever changed something reads its change here, as long as that takes no longer than anybody may be kept waiting.
@@ -34,12 +34,12 @@ export function openStore(database: Database, { feed, secret, head }: StoreTools
   const inLine = createLines()
   const ask = <T>(work: (db: Drizzle) => Promise<T>): Promise<T> => general.gate.run(() => work(general.db))
   return {
-    transaction: async (work, { isUrgent = false, line } = {}) => {
+    transaction: async (work, { isUrgent = false, line, lineMs = usualLineMs, deadlineMs } = {}) => {
       const pool = isUrgent ? urgent : general
       const installId = feed.isConfirmed() ? feed.current().installId : undefined
       const began = performance.now()
       const committed = await inLine(line, lineMs, () =>
-        pool.gate.run((ticket) => runTransaction(pool.db, { secret, head, installId, ticket }, work)),
+        pool.gate.run((ticket) => runTransaction(pool.db, { secret, head, installId, ticket }, work), deadlineMs),
       )
       for (const appended of committed.heads) head.note(appended)
       // It is committed: that this replica cannot read it back right now makes nothing undone.
