@@ -92,7 +92,9 @@ describe('what bounds a call', () => {
   it('passes the shorter of both deadlines on', async () => {
     await call('write-note', { timeout_ms: 50 })
     await call('write-note', { timeout_ms: 9000 })
-    expect(registry.executions.slice(-2).map((execution) => execution.timeoutMs)).toEqual([50, 500])
+    // What went by before counts: the deadline is that of the whole call.
+    const [short = 0, long = 0] = registry.executions.slice(-2).map((execution) => execution.timeoutMs)
+    expect([short > 0, short <= 50, long > 250, long <= 500]).toEqual([true, true, true, true])
   })
 })
 

@@ -77,7 +77,15 @@ export async function openSpool({ folder, maxBytes, onError }: SpoolOptions): Pr
     const size = batch.reduce((sum, { payload }) => sum + payload.byteLength + 8, 0)
     const segment = await roomFor(size)
     const bytes = Buffer.concat(batch.map(({ payload }) => frame(payload, segment.generation)))
-    await appendFrames(segment, bytes)
+    try {
+      await appendFrames(segment, bytes)
+    } catch (error) {
+      // What could not be written here is not tried here again: the file keeps what it has, and the next one is another.
+      active = undefined
+      if (segment.drained < segment.end) full = [...full, segment]
+      else await freeSegment(segment).then((path) => void free.push(path), onError)
+      throw error
+    }
     prepare()
     return { generation: segment.generation, end: segment.end }
   }

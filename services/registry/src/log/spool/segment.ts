@@ -25,7 +25,7 @@ export async function beginSegment(folder: string, { generation, name, free }: S
   const path = free ?? join(folder, `${name}.seg`)
   const file = await open(path, free === undefined ? 'wx+' : 'r+', 0o600)
   try {
-    if (free === undefined) await file.write(Buffer.alloc(segmentBytes), 0, segmentBytes, 0)
+    if (free === undefined) await writeWhole(file, Buffer.alloc(segmentBytes), 0)
     await file.write(encodeHeader({ use: 'taken', generation }), 0, segmentHeaderBytes, 0)
     await file.datasync()
     return { path, file, generation, end: segmentHeaderBytes, drained: segmentHeaderBytes }
@@ -60,12 +60,17 @@ export async function restoreSegment(folder: string, start: SegmentStart, frames
 
 /** Writes frames behind those that are there; they are on the disk once this answers. */
 export async function appendFrames(segment: Segment, frames: Buffer): Promise<void> {
-  for (let written = 0; written < frames.byteLength;) {
-    const { bytesWritten } = await segment.file.write(frames, written, frames.byteLength - written, segment.end + written)
-    written += bytesWritten
-  }
+  await writeWhole(segment.file, frames, segment.end)
   await segment.file.datasync()
   segment.end += frames.byteLength
+}
+
+// A disk that is nearly full takes a part of what it is given, and says so by nothing but a number.
+async function writeWhole(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
+  for (let written = 0; written < bytes.byteLength;) {
+    const { bytesWritten } = await file.write(bytes, written, bytes.byteLength - written, at + written)
+    written += bytesWritten
+  }
 }
 
 /** Says in the file that nothing in it is needed any more. */
