@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import postgres from 'postgres'
+import { startEmbeddedPostgres } from '../../services/registry/src/postgres/embedded.ts'
 import { houseDir } from '../support/read-house.ts'
 import type { CoreFigure } from './core.ts'
 import { median, runRound, startSubject, type Load, type Round } from './measure.ts'
@@ -15,8 +17,13 @@ async function bench(rounds: number): Promise<void> {
   const here = (file: string): string[] => ['--import', 'tsx', fileURLToPath(new URL(file, import.meta.url))]
   const upstream = await startSubject(here('./upstream.ts'))
   await writeSkills(join(folder, 'skills'))
+  const database = await startEmbeddedPostgres({ dataDir: join(folder, 'database') })
+  const databaseOf = await makeDatabases(database.url, ['product', 'comparison'])
   const product = await startSubject([join(houseDir, 'services/registry/dist/main.js')], {
+    DATABASE_URL: databaseOf('product'),
     REPERTOIRE_PORT: '0',
+    REPERTOIRE_AGENT_RATE: '1000000',
+    REPERTOIRE_LOG_LEVEL: 'error',
     REPERTOIRE_DATA_DIR: join(folder, 'data'),
     REPERTOIRE_SKILLS_DIR: join(folder, 'skills'),
   })
@@ -25,6 +32,12 @@ async function bench(rounds: number): Promise<void> {
     const admin = (await readFile(join(folder, 'data', 'admin.key'), 'utf8')).trim()
     const { key, etag, bytes } = await prepare(url, admin, `http://127.0.0.1:${upstream.said[0]}`)
     const floor = await startSubject([...here('./floor.ts'), `http://127.0.0.1:${upstream.said[0]}`, String(bytes)])
+    const comparison = await startSubject([
+      ...here('./sql-per-call.ts'),
+      `http://127.0.0.1:${upstream.said[0]}`,
+      databaseOf('comparison'),
+      key,
+    ])
     const floorUrl = `http://127.0.0.1:${floor.said[0]}`
     const authorization = `Bearer ${key}`
     const call = { method: 'POST', body: '{"arguments":{"order_id":"71781"}}', expect: 200 } as const
@@ -42,6 +55,14 @@ async function bench(rounds: number): Promise<void> {
         { subject: floor, url: floorUrl, headers: json, ...call },
         { subject: product, url: `${url}/v1/skills/ask-shop/calls`, headers: { ...json, authorization }, ...call },
       ],
+      'the same, one caller': [
+        { subject: floor, url: floorUrl, headers: json, connections: 1, ...call },
+        { subject: product, url: `${url}/v1/skills/ask-shop/calls`, headers: { ...json, authorization }, connections: 1, ...call },
+      ],
+      'SQL at every step': [
+        { subject: floor, url: floorUrl, headers: json, ...call },
+        { subject: comparison, url: `http://127.0.0.1:${comparison.said[0]}`, headers: { ...json, authorization }, ...call },
+      ],
     }
     const found = new Map<string, { floor: Round[]; product: Round[] }>(
       Object.keys(pairs).map((name) => [name, { floor: [], product: [] }]),
@@ -54,14 +75,23 @@ async function bench(rounds: number): Promise<void> {
       }
     }
     floor.child.kill()
+    comparison.child.kill()
     print(found)
   } finally {
     upstream.child.kill()
     const ended = new Promise((resolve) => product.child.once('exit', resolve))
     product.child.kill('SIGTERM')
     await ended
+    await database.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+async function makeDatabases(serverUrl: string, names: readonly string[]): Promise<(name: string) => string> {
+  const admin = postgres(serverUrl, { max: 1, onnotice: () => undefined })
+  for (const name of names) await admin.unsafe(`create database ${name}`)
+  await admin.end()
+  return (name) => serverUrl.replace(/\/postgres$/, `/${name}`)
 }
 
 async function writeSkills(folder: string): Promise<void> {
@@ -108,13 +138,13 @@ async function prepare(
 
 function print(found: ReadonlyMap<string, { readonly floor: readonly Round[]; readonly product: readonly Round[] }>): void {
   console.log(
-    '| path | floor CPU µs | product CPU µs | ratio | floor /s | product /s | floor p50 ms | product p50 ms |\n|---|---|---|---|---|---|---|---|',
+    '| path | floor CPU µs | product CPU µs | ratio | floor /s | product /s | floor ms | product ms |\n|---|---|---|---|---|---|---|---|',
   )
   for (const [name, { floor, product }] of found) {
     const of = (rounds: readonly Round[], key: keyof Round): number => median(rounds.map((round) => round[key]))
     const ratio = median(product.map((round, index) => round.cpuMicros / (floor[index]?.cpuMicros ?? Number.NaN)))
     console.log(
-      `| ${name} | ${of(floor, 'cpuMicros').toFixed(0)} | ${of(product, 'cpuMicros').toFixed(0)} | ${ratio.toFixed(2)} | ${of(floor, 'perSecond').toFixed(0)} | ${of(product, 'perSecond').toFixed(0)} | ${of(floor, 'p50Ms').toFixed(1)} | ${of(product, 'p50Ms').toFixed(1)} |`,
+      `| ${name} | ${of(floor, 'cpuMicros').toFixed(0)} | ${of(product, 'cpuMicros').toFixed(0)} | ${ratio.toFixed(2)} | ${of(floor, 'perSecond').toFixed(0)} | ${of(product, 'perSecond').toFixed(0)} | ${of(floor, 'meanMs').toFixed(2)} | ${of(product, 'meanMs').toFixed(2)} |`,
     )
   }
 }
