@@ -56,11 +56,13 @@ describe.skipIf(!canMount)('a disk that is full (skipped where no small disk can
       'input.schema.json': open,
       'output.schema.json': open,
     }
-    expect((await registry.send('POST', '/v1/skills', { files })).status).toBe(201)
+    const published = await registry.send('POST', '/v1/skills', { files })
+    if (published.status !== 201) throw new Error(JSON.stringify(published.body))
     await command(registry, 'skills/plain-one/versions/1.0.0/release')
     await registry.send('POST', '/v1/agents', { id: 'caller', name: 'caller' })
     key = (await registry.send('POST', '/v1/agents/caller/keys', {})).body.data.key
-    expect((await call()).status).toBe(200)
+    const first = await call()
+    if (first.status !== 200) throw new Error(JSON.stringify(first.body))
   })
   afterAll(async () => {
     await registry.end('SIGTERM')
