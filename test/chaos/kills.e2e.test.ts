@@ -16,10 +16,10 @@ let cluster: Cluster
 let shop: Shop
 let key = ''
 
-const front = (effects: string): string =>
-  `permission: []\neffects: ${effects}\ntimeout_ms: 5000\nexecutor: {kind: http, connection: shop, path: /orders, method: POST}`
-const files = (name: string, effects: string): Record<string, string> => ({
-  'SKILL.md': `---\nname: ${name}\nversion: 1.0.0\ndescription: It counts.\n${front(effects)}\n---\nUse it.\n`,
+const front = (effects: string, path: string): string =>
+  `permission: []\neffects: ${effects}\nexecutor: {kind: http, connection: shop, path: ${path}, method: POST}`
+const files = (name: string, effects: string, path: string): Record<string, string> => ({
+  'SKILL.md': `---\nname: ${name}\nversion: 1.0.0\ndescription: It counts.\n${front(effects, path)}\n---\nUse it.\n`,
   'input.schema.json': JSON.stringify({ type: 'object', properties: { n: { type: 'string' } }, required: ['n'] }),
   'output.schema.json': JSON.stringify({ type: 'object' }),
 })
@@ -36,11 +36,12 @@ beforeAll(async () => {
     send: (method, path, body) => first.send(method, path, body, cluster.key),
   }
   await registry.send('POST', '/v1/connections', { name: 'shop', base_url: shop.url })
-  for (const [name, effects] of [
-    ['order-once', 'once'],
-    ['read-order', 'read'],
+  for (const [name, effects, path] of [
+    ['order-once', 'once\ntimeout_ms: 5000', '/orders'],
+    ['read-order', 'read\ntimeout_ms: 5000', '/orders'],
+    ['order-alone', 'once\ntimeout_ms: 800\nconcurrency: 1', '/single'],
   ] as const) {
-    const published = await registry.send('POST', '/v1/skills', { files: files(name, effects) })
+    const published = await registry.send('POST', '/v1/skills', { files: files(name, effects, path) })
     if (published.status !== 201) throw new Error(JSON.stringify(published.body))
     await command(registry, `skills/${name}/versions/1.0.0/release`)
   }
@@ -109,7 +110,7 @@ describe('64 callers, while replicas and Postgres are killed at random', () => {
           const kind = Math.random()
           const idempotencyKey = kind < 0.3 ? keys[Math.floor(Math.random() * keys.length)] : undefined
           sent += 1
-          const skill = kind < 0.7 ? 'order-once' : 'read-order'
+          const skill = kind < 0.65 ? 'order-once' : kind < 0.7 ? 'order-alone' : 'read-order'
           const n = idempotencyKey ?? `${skill === 'read-order' ? 'read' : 'once'}-${randomUUID()}`
           const answer = await send(n, skill, idempotencyKey)
           if (answer === undefined) await pause(50)
@@ -170,12 +171,14 @@ describe('64 callers, while replicas and Postgres are killed at random', () => {
       effectsWithoutRow: few(happensOnce.filter(([n]) => !numbers.has(n))),
       effectsThatHappenedTwice: few(happensOnce.filter(([, times]) => times > 1)),
       keysWithTwoAnswers: few(keysWithTwoAnswers()),
+      atOnceWhereOneMayBe: shop.mostAtOnce(),
     }).toEqual({
       acknowledgedWithoutRow: [],
       rowsThatStandTwice: [],
       effectsWithoutRow: [],
       effectsThatHappenedTwice: [],
       keysWithTwoAnswers: [],
+      atOnceWhereOneMayBe: 1,
     })
     const difference = async (): Promise<unknown> => {
       const [found] = await cluster.sql`

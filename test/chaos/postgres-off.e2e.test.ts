@@ -29,6 +29,8 @@ beforeAll(async () => {
     REPERTOIRE_DATA_DIR: join(folder.path, 'r1'),
     REPERTOIRE_SKILLS_DIR: join(folder.path, 'none'),
     REPERTOIRE_LOG_LEVEL: 'silent',
+    // A machine that stalls for half a second has 250 calls waiting; that is not what is tried here.
+    REPERTOIRE_CONCURRENCY: '2048',
   })
   await registry.send('POST', '/v1/connections', { name: 'shop', base_url: shop.url })
   const open = JSON.stringify({ type: 'object', properties: { n: { type: 'string' } } })
