@@ -112,6 +112,15 @@ describe('the call log', () => {
       stored[0]?.['labels'],
     ]).toEqual([[0, 255, 10], 'a\uFFFDb\uFFFD', 'x\uFFFD', String.raw`{"a":"\u0000"}`])
   })
+  it('keeps what would end a line or a copy, whatever stands in it', async () => {
+    const texts = ['a\tb', 'a\nb\r', '\\', '\\N', '\\.', '', '"{a,b}"', '\u2028ü🙂']
+    const rows = texts.map((session) => row({ agent_id: 'copied', session, input: Buffer.from(session), error_message: session }))
+    await Promise.all(rows.map((each) => registry.deps.calls.append({ row: each })))
+    await drained()
+    const stored =
+      await registry.sql`select c.session, convert_from(p.input, 'UTF8') as input, p.error_message as message from calls c join call_payloads p using (call_id) where agent_id = 'copied' order by c.call_id`
+    expect(stored.map(({ session, input, message }) => [session, input, message])).toEqual(texts.map((text) => [text, text, text]))
+  })
   it('keeps the rows beside one the database refuses', async () => {
     const strange = row({ agent_id: 'batch', call_id: 'no uuid at all' })
     const huge = row({ agent_id: 'batch', input_bytes: 2 ** 40 })

@@ -1,39 +1,49 @@
 import type postgres from 'postgres'
 import type { NewCallRow } from '../stored.ts'
 import { callColumns } from './call-columns.ts'
+import { copyInto, type CopiedColumn } from './copy-in.ts'
 
 const maxMessageLength = 1024
-const names = callColumns.map((column) => `"${column.name}"`).join(', ')
-const values = callColumns.map((column) => `"${column.name}"${column.cast ?? ''}`).join(', ')
-const insertCalls = `insert into calls (${names}) select ${values} from unnest(${callColumns.map((column, index) => `$${index + 1}::${column.type}`).join(', ')}) as batch (${names}) on conflict do nothing returning call_id`
-// The driver takes an array of bytes for one value of bytes, so they travel as hex.
-const insertPayloads = `insert into call_payloads (call_id, input, output, error_message)
-  select id, decode(input, 'hex'), decode(output, 'hex'), message from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as batch (id, input, output, message) on conflict do nothing`
 
-/** Inserts rows with their payloads, and answers with those that were not there before: nothing else may be counted. */
-export async function insertRows(tx: postgres.TransactionSql, rows: readonly NewCallRow[]): Promise<NewCallRow[]> {
-  if (rows.length === 0) return []
-  const inserted = await tx.unsafe(insertCalls, callColumns.map((column) => rows.map((row) => column.of(row))) as never[], {
-    prepare: true,
-  })
-  const fresh = new Set(inserted.map((row) => String(row['call_id'])))
-  // Of an id that came twice in one batch, one row is counted.
-  const isFresh = (row: NewCallRow): boolean => fresh.delete(row.call_id)
-  const counted = rows.filter(isFresh)
-  if (counted.length === 0) return []
-  await tx.unsafe(
-    insertPayloads,
-    [
-      counted.map((row) => row.call_id),
-      counted.map((row) => hex(row.input)),
-      counted.map((row) => hex(row.output)),
-      counted.map((row) => row.error_message?.slice(0, maxMessageLength).replaceAll('\u0000', '\uFFFD').toWellFormed() ?? null),
-    ] as never[],
-    { prepare: true },
-  )
-  return counted
+const payloadColumns: readonly CopiedColumn<NewCallRow>[] = [
+  { name: 'call_id', of: (row) => row.call_id },
+  { name: 'input', of: (row) => bytes(row.input) },
+  { name: 'output', of: (row) => bytes(row.output) },
+  { name: 'error_message', of: (row) => row.error_message?.slice(0, maxMessageLength) ?? null },
+]
+
+const calls = copyInto('calls', callColumns)
+const payloads = copyInto('call_payloads', payloadColumns)
+
+/** Writes out rows that will be inserted next, so that nobody waits for it then. */
+export function prepareRows(rows: readonly NewCallRow[]): void {
+  calls.prepare(rows)
+  payloads.prepare(rows)
 }
 
-function hex(bytes: Uint8Array | null): string | null {
-  return bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+/**
+ * Inserts rows with their payloads, and answers with those that were not there before: nothing else may be counted. Whoever
+ * calls this holds the one writer's place of the log, so that nobody can bring a row between looking and writing.
+ */
+export async function insertRows(tx: postgres.TransactionSql, rows: readonly NewCallRow[]): Promise<NewCallRow[]> {
+  if (rows.length === 0) return []
+  const there = await knownOf(tx, rows)
+  // Of an id that came twice in one batch, one row is counted.
+  const fresh = [...new Map(rows.map((row) => [row.call_id, row])).values()].filter((row) => !there.has(row.call_id))
+  if (fresh.length === 0) return []
+  await calls.copy(tx, fresh)
+  await payloads.copy(tx, fresh)
+  return fresh
+}
+
+// The first and the last id leave the partitions out that hold none of them.
+async function knownOf(tx: postgres.TransactionSql, rows: readonly NewCallRow[]): Promise<ReadonlySet<string>> {
+  const ids = rows.map((row) => row.call_id).sort()
+  const known = await tx<{ call_id: string }[]>`
+    select call_id from calls where call_id = any(${ids}::uuid[]) and call_id between ${ids[0] ?? ''}::uuid and ${ids.at(-1) ?? ''}::uuid`
+  return new Set(known.map((row) => row.call_id))
+}
+
+function bytes(value: Uint8Array | null): string | null {
+  return value === null ? null : `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
 }

@@ -7,6 +7,7 @@ import type { Completion, LogEntry, NewCallRow } from '../stored.ts'
 import { countCalls, lastCall } from './count-calls.ts'
 import { getCall } from './find-calls.ts'
 import { lagOfOthers } from './lag-of-others.ts'
+import { prepareRows } from './insert-rows.ts'
 import { settleCall } from './settle-call.ts'
 import { keepFolded } from './rollups/fold.ts'
 import { findPage } from './search/find-page.ts'
@@ -56,7 +57,7 @@ const longestMs = 2 ** 31 - 1
 /** Opens the call log: a row is on this disk before its call is answered, and in Postgres soon after. */
 export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog> {
   const { database, logger, folder, maxBytes, acknowledge, instance } = options
-  const { log } = database
+  const { log, reading } = database
   const spool = await openSpool({ folder, maxBytes, onError: (error) => logger.error({ err: error }, 'the spool could not be written') })
   const spoolId = await readSpoolId(folder)
   const openCalls = new Set<string>()
@@ -76,12 +77,13 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
   const drain = createDrain({
     spool,
     write,
+    prepare: (entries) => prepareRows(entries.map(({ row }) => row)),
     onError: (error) => {
       troubleAt = performance.now()
       logger.error({ err: error }, 'the call log could not be written to Postgres; it waits on disk')
     },
   })
-  const folding = keepFolded({ log, logger })
+  const folding = keepFolded({ reading, logger })
   const orphans = settleOrphans({
     log,
     logger,
@@ -143,7 +145,13 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
     isDown: () => spool.isDown() || (acknowledge === 'postgres' && drain.lagMs() > 0),
     countBy: (skill, since) => readOwn(() => countCalls(log.sql, skill, since)),
     lastOf: (question) => readOwn(() => lastCall(log.sql, question)),
-    find: (query) => readOwn(async () => ({ ...(await findPage(log.sql, query)), lagMs: await lagOfOthers(log.sql, instance) })),
+    find: async (query) => {
+      await drain.settled(readOwnMs)
+      return reading.gate.run(async () => ({
+        ...(await findPage(reading.sql, query)),
+        lagMs: await lagOfOthers(reading.sql, instance),
+      }))
+    },
     get: async (callId, waitMs = 0) => {
       if (!isUuid(callId)) return undefined
       const look = (): Promise<CallRow | undefined> => readOwn(() => getCall(log.sql, callId))

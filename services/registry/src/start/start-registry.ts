@@ -136,7 +136,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   logLagMs = calls.lagMs
   const counts = openCounts(database, { logger, settle: calls.settleCounts })
   undo.add('counts', counts.stop)
-  const tail = openTail({ log: database.log, logger })
+  const tail = openTail({ reading: database.reading, logger })
   undo.add('tail', tail.stop)
   const shown = openShownLog(database, { ids, replica, redaction })
   const kept = keepFiles(join(config.dataDir, 'bundles'), store.filesOf)

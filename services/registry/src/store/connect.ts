@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { arrayTypes } from './array-types.ts'
 import { createGate, type Gate, type GateOptions } from './gate.ts'
 import { createListening, type Listening } from './listening.ts'
+import { openSocket } from './open-socket.ts'
 
 /** Drizzle over a pool. */
 export type Drizzle = ReturnType<typeof drizzle>
@@ -28,6 +29,8 @@ export type Database = {
   readonly general: Pool
   /** The call log; Drizzle changes how a client reads dates, so it is never used here. */
   readonly log: Pool
+  /** Questions to the call log, counting it and following it: none of them holds up what is written to it. */
+  readonly reading: Pool
   /** Stepping back and revoking, which must always get through. */
   readonly urgent: Pool
   /** The catalogue, heartbeats, and waiting for replicas. */
@@ -50,14 +53,16 @@ const maintainMs = 20 * 60_000
 export function openDatabase(url: string): Database {
   const general = openPool(url, 'general', { connections: 10, queue: 256, waitMs: 250, statementMs: 2000 })
   const log = openPool(url, 'log', { connections: 6, queue: 256, waitMs: 250, statementMs: 2000 })
+  const reading = openPool(url, 'reading', { connections: 6, queue: 128, waitMs: 250, statementMs: 2000 })
   const urgent = openPool(url, 'urgent', { connections: 4, queue: 512, waitMs: 1000, statementMs: 2000 })
   // A first load of a large catalogue takes its time.
   const pulse = openPool(url, 'pulse', { connections: 2, queue: 64, waitMs: 1500, statementMs: 5000 })
-  const pools = [general, log, urgent, pulse]
+  const pools = [general, log, reading, urgent, pulse]
   const listening = createListening(() => connect(url, 'listen', single))
   return {
     general,
     log,
+    reading,
     urgent,
     pulse,
     pools,
@@ -146,6 +151,7 @@ const options = {
   onnotice: () => undefined,
   fetch_types: false,
   types: arrayTypes,
+  socket: openSocket,
 } as const
 const timeouts = { idle_in_transaction_session_timeout: 5000, lock_timeout: 1000 } as const
 const single = { max: 1, statementMs: 5000 } as const

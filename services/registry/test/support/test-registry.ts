@@ -105,7 +105,7 @@ export async function openTestRegistry(
   await calls.begin(feed.current().installId)
   const asyncCalls = openAsyncCalls({ database, calls, instance, logger })
   const counts = openCounts(database, { logger, settle: calls.settleCounts })
-  const tail = openTail({ log: database.log, logger })
+  const tail = openTail({ reading: database.reading, logger })
   const shown = openShownLog(database, { ids, replica: 'test', redaction })
   let adminKey = ''
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))

@@ -17,10 +17,10 @@ export type Measurements = {
 }
 
 /** Keeps such measurements; a database that is away leaves them as they were. */
-export function keepMeasured({ log, logger }: { readonly log: Pool; readonly logger: Logger }): Measurements {
+export function keepMeasured({ reading, logger }: { readonly reading: Pool; readonly logger: Logger }): Measurements {
   let measured: ReadonlyMap<string, MeasuredVersion> = new Map()
   const refresh = async (): Promise<void> => {
-    measured = await log.gate.run(() => measure(log.sql))
+    measured = await reading.gate.run(() => measure(reading.sql))
   }
   const quietly = (): void => void refresh().catch((error: unknown) => logger.debug({ err: error }, 'versions could not be measured'))
   const timer = setInterval(quietly, everyMs)

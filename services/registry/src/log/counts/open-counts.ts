@@ -14,14 +14,14 @@ const shownEveryMs = 30_000
 
 /** Opens what is counted of the log; `settle` answers once this replica's own calls are counted. */
 export function openCounts(
-  { log }: Database,
+  { reading }: Database,
   { logger, settle }: { readonly logger: Logger; readonly settle: () => Promise<void> },
 ): OpenCounts {
-  const measured = keepMeasured({ log, logger })
+  const measured = keepMeasured({ reading, logger })
   let folding: Promise<void> | undefined
   const foldAllShown = (): Promise<void> => {
     folding ??= (async () => {
-      while ((await log.gate.run(() => foldShown(log.sql))) > 0);
+      while ((await reading.gate.run(() => foldShown(reading.sql))) > 0);
     })().finally(() => (folding = undefined))
     return folding
   }
@@ -31,18 +31,18 @@ export function openCounts(
   timer.unref()
   const counted = async <T>(work: () => Promise<T>): Promise<T> => {
     await settle()
-    return log.gate.run(work)
+    return reading.gate.run(work)
   }
   return {
-    calls: (question) => counted(() => countCells(log.sql, question)),
-    arms: (rolloutId) => counted(() => countArms(log.sql, rolloutId)),
-    versions: (question) => counted(() => countVersions(log.sql, question)),
-    places: (question) => counted(() => countPlaces(log.sql, question)),
+    calls: (question) => counted(() => countCells(reading.sql, question)),
+    arms: (rolloutId) => counted(() => countArms(reading.sql, rolloutId)),
+    versions: (question) => counted(() => countVersions(reading.sql, question)),
+    places: (question) => counted(() => countPlaces(reading.sql, question)),
     unused: async (question) => {
       await foldAllShown()
-      return counted(() => countUnused(log.sql, question))
+      return counted(() => countUnused(reading.sql, question))
     },
-    missedSearches: (question) => log.gate.run(() => countMissedSearches(log.sql, question)),
+    missedSearches: (question) => reading.gate.run(() => countMissedSearches(reading.sql, question)),
     measured: measured.of,
     refreshMeasured: measured.refresh,
     stop: async () => {

@@ -7,31 +7,47 @@ export type RowsToCount =
   | { readonly after: string; readonly atMost: number }
   | { readonly callIds: readonly string[]; readonly upTo: string }
 
-// Every rollup has these; what differs is what its cells are told apart by.
+// Every rollup has these; what differs is what its cells are told apart by. Days are summed from the hours of the same rows.
 const measures = 'calls, attempts, retried, total_ms, output_bytes, histogram'
-const rollups: readonly { readonly table: string; readonly bucket: 'hour' | 'day'; readonly keys: string }[] = [
-  { table: 'call_hours', bucket: 'hour', keys: 'skill, version, arm, outcome, error_code' },
-  { table: 'call_days', bucket: 'day', keys: 'skill, version, arm, outcome, error_code' },
-  { table: 'agent_hours', bucket: 'hour', keys: 'agent_id, outcome, error_code' },
-  { table: 'agent_days', bucket: 'day', keys: 'agent_id, outcome, error_code' },
-  { table: 'agent_skill_days', bucket: 'day', keys: 'agent_id, skill, version, outcome, error_code' },
+const rollups: readonly { readonly hours?: string; readonly days: string; readonly keys: string }[] = [
+  { hours: 'call_hours', days: 'call_days', keys: 'skill, version, arm, outcome, error_code' },
+  { hours: 'agent_hours', days: 'agent_days', keys: 'agent_id, outcome, error_code' },
+  { days: 'agent_skill_days', keys: 'agent_id, skill, version, outcome, error_code' },
 ]
 
 const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
 
+const addTo = (
+  table: string,
+  keys: string,
+): string => `insert into ${table} as known (bucket, ${keys}, ${measures}) select * from new_${table}
+    on conflict (bucket, ${keys}) do update set
+      calls = known.calls + excluded.calls, attempts = known.attempts + excluded.attempts, retried = known.retried + excluded.retried,
+      total_ms = known.total_ms + excluded.total_ms, output_bytes = known.output_bytes + excluded.output_bytes, histogram = known.histogram + excluded.histogram`
+
 // A bucket of a histogram is twelve digits of one number, so `n` calls in the third one are ne24.
-const addCells = rollups.map(
-  ({ table, bucket, keys }) => `to_${table} as (
-    insert into ${table} as known (bucket, ${keys}, ${measures})
-    select ${bucket}, ${keys}, $1::int * sum(n), $1::int * sum(a), $1::int * sum(r), $1::int * sum(t), $1::int * sum(o), $1::int * sum((n::text || 'e' || (12 * place)::text)::numeric)
+const cellsOf = (table: string, bucket: 'hour' | 'day', keys: string): string => `new_${table} as (
+    select ${bucket} as bucket, ${keys}, $1::int * sum(n) as calls, $1::int * sum(a) as attempts, $1::int * sum(r) as retried, $1::int * sum(t) as total_ms,
+      $1::int * sum(o) as output_bytes, $1::int * sum((n::text || 'e' || (12 * place)::text)::numeric) as histogram
     from (
       select ${bucket}, ${keys}, place, count(*) as n, sum(attempts) as a, count(*) filter (where attempts > 1) as r, sum(total_ms) as t, sum(output_bytes) as o
       from fresh group by ${bucket}, ${keys}, place
-    ) as places group by ${bucket}, ${keys}
-    on conflict (bucket, ${keys}) do update set
-      calls = known.calls + excluded.calls, attempts = known.attempts + excluded.attempts, retried = known.retried + excluded.retried,
-      total_ms = known.total_ms + excluded.total_ms, output_bytes = known.output_bytes + excluded.output_bytes, histogram = known.histogram + excluded.histogram
-  )`,
+    ) as places group by ${bucket}, ${keys})`
+
+const daysOf = (table: string, hours: string, keys: string): string => `new_${table} as (
+    select date_trunc('day', bucket, 'UTC') as bucket, ${keys}, sum(calls) as calls, sum(attempts) as attempts, sum(retried) as retried, sum(total_ms) as total_ms,
+      sum(output_bytes) as output_bytes, sum(histogram) as histogram
+    from new_${hours} group by 1, ${keys})`
+
+const addCells = rollups.flatMap(({ hours, days, keys }) =>
+  hours === undefined
+    ? [cellsOf(days, 'day', keys), `to_${days} as (${addTo(days, keys)})`]
+    : [
+        cellsOf(hours, 'hour', keys),
+        daysOf(days, hours, keys),
+        `to_${hours} as (${addTo(hours, keys)})`,
+        `to_${days} as (${addTo(days, keys)})`,
+      ],
 )
 
 // Of one row at most twenty places count; numbers in a path stand for any item.
@@ -59,13 +75,13 @@ const addUnits = `to_units as (
       squared_ms = known.squared_ms + excluded.squared_ms, last_at = greatest(known.last_at, excluded.last_at)
   )`
 
-const statement = (which: string): string => `with taken as materialized (select * from calls where ${which}),
-  fresh as materialized (
-    select date_trunc('hour', ts, 'UTC') as hour, date_trunc('day', ts, 'UTC') as day, ts, skill, coalesce(version, '') as version, agent_id,
+const statement = (which: string): string => `with taken as materialized (
+    select seq, dry_run, date_trunc('hour', ts, 'UTC') as hour, date_trunc('day', ts, 'UTC') as day, ts, skill, coalesce(version, '') as version, agent_id,
       coalesce(arm, '') as arm, outcome, coalesce(error_code, '') as error_code, attempts, total_ms, output_bytes, violations,
       rollout_id, coalesce(unit_kind, '') as unit_kind, coalesce(unit_hash, '') as unit_hash, ${placeOfDuration('total_ms')} as place
-    from taken where not dry_run
+    from calls where ${which}
   ),
+  fresh as not materialized (select * from taken where not dry_run),
   ${[...addCells, addViolations, addUnits].join(',\n  ')}
   select count(*)::int as rows, max(seq)::text as seq from taken`
 

@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../stored.ts'
-import { decodeEntry } from './frames.ts'
+import { decodeEntry, frameHeaderBytes } from './frames.ts'
 import type { Place, Spool } from './open-spool.ts'
 import { readSegment, type Segment } from './segment.ts'
 
@@ -20,17 +20,23 @@ export type Drain = {
 export type DrainOptions = {
   readonly spool: Spool
   readonly write: (entries: readonly LogEntry[]) => Promise<void>
+  /** Gets ready what will be written next, while the database is busy with what comes before it. */
+  readonly prepare?: (entries: readonly LogEntry[]) => void
   readonly onError: (error: unknown) => void
 }
 
 const maxRows = 1000
 const batchBytes = 4 * 1024 * 1024
+// As much as a thousand rows usually are; only where one of them is larger, more is read.
+const usualBytes = 1.5 * 1024 * 1024
 const gatherMs = 5
 const leastPauseMs = 100
 const mostPauseMs = 1000
 
+type Batch = { readonly segment: Segment; readonly from: number; readonly upTo: number; readonly entries: readonly LogEntry[] }
+
 /** Makes a drain. While the database is away it tries again, ever more rarely up to once a second; nothing is given up. */
-export function createDrain({ spool, write, onError }: DrainOptions): Drain {
+export function createDrain({ spool, write, prepare = () => undefined, onError }: DrainOptions): Drain {
   let running: Promise<void> | undefined
   let hasBegun = false
   let isStopped = false
@@ -47,19 +53,33 @@ export function createDrain({ spool, write, onError }: DrainOptions): Drain {
     for (const { wake } of woken) wake(true)
     return spool.drainedTo(segment, end)
   }
+  const readBatch = async (segment: Segment, from: number): Promise<Batch> => {
+    let { payloads, end } = await readSegment(segment, from, usualBytes)
+    if (payloads.length === 0) ({ payloads, end } = await readSegment(segment, from, batchBytes))
+    const rows = payloads.slice(0, maxRows)
+    const upTo = rows.length === payloads.length ? end : from + rows.reduce((sum, row) => sum + row.byteLength + frameHeaderBytes, 0)
+    const entries = rows.map(decodeEntry)
+    prepare(entries)
+    return { segment, from, upTo, entries }
+  }
   const drainAll = async (): Promise<void> => {
+    let ahead: Promise<Batch> | undefined
     for (let segment = spool.oldest(); segment !== undefined && !isStopped; segment = spool.oldest()) {
-      const { payloads, end } = await readSegment(segment, batchBytes)
-      const rows = payloads.slice(0, maxRows)
-      if (rows.length === 0) {
+      const next = await ahead
+      const isNext = next?.segment === segment && next.from === segment.drained && next.entries.length > 0
+      const { entries, upTo } = isNext ? next : await readBatch(segment, segment.drained)
+      if (entries.length === 0) {
         // A frame that cannot be read back although it was acknowledged is a broken disk: told, and left for the next start.
         onError(new Error(`${segment.path} cannot be read back at ${segment.drained}; the next start saves what is behind it`))
         await spool.setAside(segment)
         for (const { place, wake } of waiters) if (place.generation === segment.generation) wake(false)
         continue
       }
-      await write(rows.map(decodeEntry))
-      const upTo = rows.length === payloads.length ? end : segment.drained + rows.reduce((sum, row) => sum + row.byteLength + 8, 0)
+      const writing = write(entries)
+      // One thread writes rows out while the database takes those before them.
+      ahead = upTo < segment.end ? readBatch(segment, upTo) : undefined
+      ahead?.catch(() => undefined)
+      await writing
       await reach(segment, upTo)
       failingSince = undefined
       pauseMs = leastPauseMs

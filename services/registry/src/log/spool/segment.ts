@@ -80,14 +80,15 @@ export async function freeSegment({ path, file, generation }: Segment): Promise<
   return path
 }
 
-/** The payloads of a segment that are not in Postgres yet, as many as fit in some bytes, and where the last of them ends. */
+/** The payloads of a segment from a place on, as many as fit in some bytes, and where the last of them ends. */
 export async function readSegment(
   segment: Segment,
+  from: number,
   maxBytes: number,
 ): Promise<{ readonly payloads: readonly Buffer[]; readonly end: number }> {
-  const length = Math.min(maxBytes, segment.end - segment.drained)
+  const length = Math.min(maxBytes, segment.end - from)
   const bytes = Buffer.alloc(length)
-  const { bytesRead } = await segment.file.read(bytes, 0, length, segment.drained)
+  const { bytesRead } = await segment.file.read(bytes, 0, length, from)
   const { payloads, end } = readFrames(bytes.subarray(0, bytesRead), segment.generation)
-  return { payloads, end: segment.drained + end }
+  return { payloads, end: from + end }
 }

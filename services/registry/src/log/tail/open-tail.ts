@@ -11,13 +11,19 @@ const rowsAtOnce = 500
  * Follows the log by `seq`, whose order is that of commits: one question a moment for all who listen at this replica, and none
  * while nobody does.
  */
-export function openTail({ log, logger }: { readonly log: Pool; readonly logger: Logger }): Tail & { readonly stop: () => Promise<void> } {
+export function openTail({
+  reading,
+  logger,
+}: {
+  readonly reading: Pool
+  readonly logger: Logger
+}): Tail & { readonly stop: () => Promise<void> } {
   const inboxes = new Set<FedInbox>()
   let position = -1
   let polling: Promise<void> | undefined
-  const read: Tail['read'] = (question) => log.gate.run(() => readAfter(log.sql, question))
+  const read: Tail['read'] = (question) => reading.gate.run(() => readAfter(reading.sql, question))
   const newest = async (): Promise<number> => {
-    const [last] = await log.gate.run(() => log.sql<{ seq: number | null }[]>`select max(seq)::float8 as seq from calls`)
+    const [last] = await reading.gate.run(() => reading.sql<{ seq: number | null }[]>`select max(seq)::float8 as seq from calls`)
     return last?.seq ?? 0
   }
   const poll = async (): Promise<void> => {
