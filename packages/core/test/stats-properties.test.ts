@@ -164,7 +164,7 @@ describe('where counts come from', () => {
           plan.window.to >= window.to &&
           plan.window.to.getTime() - plan.window.from.getTime() < minutes * 60_000 + 2 * grain &&
           (plan.source !== 'rows' || minutes <= 61 || (minutes <= 24 * 60 + 1 && ('skill' in filters || 'agent' in filters))) &&
-          (plan.source === 'rows' || (isOfAgents ? plan.source.startsWith('agent') : plan.source.startsWith('call'))) &&
+          (plan.source === 'rows' || plan.source.startsWith(isOfAgents ? 'agent' : isOfSkills ? 'call' : 'total')) &&
           (!(isOfAgents && isOfSkills) || plan.source === 'rows' || (plan.source === 'agent_skill_days' && !used.includes('arm'))) &&
           (interval !== 'hour' || nameOfSource(plan.source) !== 'days') &&
           (interval !== 'minute' || plan.source === 'rows')

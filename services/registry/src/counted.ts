@@ -10,6 +10,8 @@ export type CountsQuestion = {
   readonly filters: Readonly<Partial<Record<StatsDimension, string>>>
   /** Whether only calls that ended with an error count. */
   readonly errorsOnly?: boolean
+  /** Whether durations are not asked for: they are the dearest to sum. */
+  readonly countsOnly?: boolean
   readonly limit: number
 }
 

@@ -56,11 +56,18 @@ const recount = async (table: keyof typeof rollups): Promise<readonly object[]> 
 const counted = async (table: keyof typeof rollups): Promise<readonly object[]> => {
   const { keys } = rollups[table]
   return registry.sql.unsafe(
-    `select bucket, ${keys}, calls::int, attempts::int, retried::int, round(total_ms::numeric, 3)::text as total_ms, output_bytes::int from ${table} where calls <> 0 order by bucket, ${keys}`,
+    `select bucket, ${keys}, calls::int, attempts::int, retried::int, round(total_ms::numeric, 3)::text as total_ms, output_bytes::int from ${table} where calls <> 0 ${table.startsWith('agent') ? "and agent_id <> ''" : ''} order by bucket, ${keys}`,
   )
 }
 const expectRecount = async (): Promise<void> => {
   for (const table of tables) expect([table, await counted(table)]).toEqual([table, await recount(table)])
+  for (const table of ['agent_hours', 'agent_days']) {
+    const sums = (whose: string): Promise<readonly object[]> =>
+      registry.sql
+        .unsafe(`select bucket, outcome, error_code, sum(calls)::int as calls, sum(attempts)::int as attempts, round(sum(total_ms)::numeric, 3)::text as total_ms, sum(histogram)::text as histogram
+        from ${table} where agent_id ${whose} '' group by 1, 2, 3 having sum(calls) <> 0 order by 1, 2, 3`)
+    expect(await sums('=')).toEqual(await sums('<>'))
+  }
 }
 
 const rows = fc.array(
@@ -94,7 +101,8 @@ describe('what is counted after rows were written', () => {
         for (const { row: of } of entries)
           if (!of.dry_run) places.set(durationBucket(of.total_ms), (places.get(durationBucket(of.total_ms)) ?? 0) + 1)
         for (const table of tables) {
-          const [sum] = await registry.sql`select coalesce(sum(histogram), 0)::text as histogram from ${registry.sql(table)}`
+          const everybody = table === 'agent_hours' || table === 'agent_days' ? registry.sql`where agent_id <> ''` : registry.sql``
+          const [sum] = await registry.sql`select coalesce(sum(histogram), 0)::text as histogram from ${registry.sql(table)} ${everybody}`
           expect([...readHistogram(sum?.['histogram'])].sort()).toEqual([...places].sort())
         }
       }),
@@ -120,7 +128,9 @@ describe('what is counted after rows were written', () => {
     await writeEntries(registry.sql, [{ row: counted }, { row: uncounted }], installId)
     await fold()
     await expectRecount()
-    expect(await registry.sql`select outcome, calls::int from agent_days where calls <> 0`).toEqual([{ outcome: 'ok', calls: 2 }])
+    expect(await registry.sql`select outcome, calls::int from agent_days where calls <> 0 and agent_id <> ''`).toEqual([
+      { outcome: 'ok', calls: 2 },
+    ])
   })
   it('counts a violation whose path holds what no text of Postgres can', async () => {
     await write([{ row: row({ outcome: 'invalid_input', violations: [{ path: '/a\u0000\ud800', rule: 'type' }] }) }])

@@ -2,8 +2,16 @@ import type { StatsDimension, StatsInterval } from '@repertoire/contract'
 import { Refusal } from '../refusal.ts'
 import { refuseWindow, type Window } from './window.ts'
 
-/** What is counted: rows themselves, or what was counted of them by hour or day, by skill, by agent, or by both. */
-export type CountSource = 'rows' | 'call_hours' | 'call_days' | 'agent_hours' | 'agent_days' | 'agent_skill_days'
+/** What is counted: rows themselves, or what was counted of them by hour or day: by skill, by agent, by both, or all together. */
+export type CountSource =
+  | 'rows'
+  | 'call_hours'
+  | 'call_days'
+  | 'agent_hours'
+  | 'agent_days'
+  | 'agent_skill_days'
+  | 'total_hours'
+  | 'total_days'
 
 /** What calls are counted for: a window, how finely, what they are told apart by, and which count at all. */
 export type CountsAsked = {
@@ -45,7 +53,7 @@ export function planCounts({ window, interval, groupBy, filters }: CountsAsked):
     if (interval === 'hour') throw refuseTogether('Hours of an agent and a skill together are counted of at most a day.')
     return { source: 'agent_skill_days', window: align(window, dayMs) }
   }
-  const axis = byAgent ? 'agent' : 'call'
+  const axis = byAgent ? 'agent' : bySkill ? 'call' : 'total'
   if (interval === 'hour' && ms > 31 * dayMs + slackMs) throw refuseWindow('Hours are counted of at most 31 days.', 'ask for interval=day')
   const isHourly = interval === 'hour' || (interval === 'none' && ms <= 2 * dayMs + slackMs)
   return isHourly ? { source: `${axis}_hours`, window: align(window, hourMs) } : { source: `${axis}_days`, window: align(window, dayMs) }

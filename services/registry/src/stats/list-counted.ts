@@ -36,6 +36,7 @@ export async function countFor(
     groupBy: of.groupBy,
     filters,
     errorsOnly: of.errorsOnly ?? false,
+    countsOnly: true,
     limit: of.most ?? query.limit + 1,
   })
   return { ...plan, cells }

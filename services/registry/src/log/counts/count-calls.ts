@@ -28,24 +28,46 @@ const columns: Readonly<Record<StatsDimension, string>> = {
 const sums = `sum(calls)::float8 as calls, coalesce(sum(calls) filter (where outcome = 'ok'), 0)::float8 as ok,
   coalesce(sum(calls) filter (where outcome in (${failures.map((name) => `'${name}'`).join(', ')})), 0)::float8 as failures,
   sum(attempts)::float8 as attempts, sum(retried)::float8 as retried, coalesce(sum(retried) filter (where outcome = 'ok'), 0)::float8 as recovered,
-  sum(total_ms)::float8 as total_ms, sum(output_bytes)::float8 as output_bytes, sum(histogram)::text as histogram`
+  sum(total_ms)::float8 as total_ms, sum(output_bytes)::float8 as output_bytes`
 
 /** Counts calls in one query, the most frequent cells first; a series in the order of time. */
 export async function countCells(sql: postgres.Sql, question: CountsQuestion): Promise<CountedCell[]> {
-  const { source, window, interval, groupBy, limit } = question
+  const { source, interval, groupBy, limit, countsOnly } = question
   const names = groupBy.map((name) => columns[name])
   const at = interval === 'none' ? [] : ['at']
   const keys = sql.unsafe([...at, ...names].map((name) => `${name}, `).join(''))
-  const cells =
-    source === 'rows'
-      ? countRaw(sql, question)
-      : sql`select ${sql.unsafe(interval === 'none' ? '' : `date_trunc('${interval}', bucket, 'UTC') as at, `)} ${sql.unsafe(source)}.* from ${sql.unsafe(source)}
-          where bucket >= ${window.from} and bucket < ${window.to} ${filterBy(sql, question, (column) => column)}`
+  const cells = source === 'rows' ? countRaw(sql, question) : countedBefore(sql, question)
   const grouped = [...at, ...names]
-  const rows = await sql<Row[]>`select ${keys} ${sql.unsafe(sums)} from (${cells}) as cells
+  const rows = await sql<
+    Row[]
+  >`select ${keys} ${sql.unsafe(`${sums}, ${countsOnly === true ? "'0'" : 'sum(histogram)::text'} as histogram`)} from (${cells}) as cells
     ${sql.unsafe(grouped.length === 0 ? '' : `group by ${grouped.join(', ')}`)}
     having sum(calls) > 0 order by ${sql.unsafe([...at, 'sum(calls) desc', ...names].join(', '))} limit ${limit}`
   return rows.map((row) => toCell(row, question))
+}
+
+// Everybody together is kept as an agent without a name.
+const tables = {
+  total_hours: 'agent_hours',
+  total_days: 'agent_days',
+  agent_hours: 'agent_hours',
+  agent_days: 'agent_days',
+  agent_skill_days: 'agent_skill_days',
+  call_hours: 'call_hours',
+  call_days: 'call_days',
+} as const
+
+function countedBefore(sql: postgres.Sql, question: CountsQuestion): postgres.Fragment {
+  const { source, window, interval } = question
+  if (source === 'rows') throw new Error('rows are counted anew')
+  const at = interval === 'none' ? '' : `date_trunc('${interval}', bucket, 'UTC') as at, `
+  const whose = source.startsWith('total')
+    ? "and agent_id = ''"
+    : source === 'agent_hours' || source === 'agent_days'
+      ? "and agent_id <> ''"
+      : ''
+  return sql`select ${sql.unsafe(at)} counted.* from ${sql.unsafe(tables[source])} as counted
+    where bucket >= ${window.from} and bucket < ${window.to} ${sql.unsafe(whose)} ${filterBy(sql, question, (column) => column)}`
 }
 
 /** Rows, counted into cells as the rollups hold them: a histogram is summed once a bucket, not once a row. */

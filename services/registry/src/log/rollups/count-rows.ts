@@ -9,24 +9,20 @@ export type RowsToCount =
 
 // Every rollup has these; what differs is what its cells are told apart by. Days are summed from the hours of the same rows.
 const measures = 'calls, attempts, retried, total_ms, output_bytes, histogram'
-const rollups: readonly { readonly hours?: string; readonly days: string; readonly keys: string }[] = [
-  { hours: 'call_hours', days: 'call_days', keys: 'skill, version, arm, outcome, error_code' },
-  { hours: 'agent_hours', days: 'agent_days', keys: 'agent_id, outcome, error_code' },
-  { days: 'agent_skill_days', keys: 'agent_id, skill, version, outcome, error_code' },
-]
+const skillKeys = 'skill, version, arm, outcome, error_code'
+const agentKeys = 'agent_id, outcome, error_code'
+const bothKeys = 'agent_id, skill, version, outcome, error_code'
 
 const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
 
-const addTo = (
-  table: string,
-  keys: string,
-): string => `insert into ${table} as known (bucket, ${keys}, ${measures}) select * from new_${table}
+const addTo = (table: string, keys: string): string => `to_${table} as (
+    insert into ${table} as known (bucket, ${keys}, ${measures}) select * from new_${table}
     on conflict (bucket, ${keys}) do update set
       calls = known.calls + excluded.calls, attempts = known.attempts + excluded.attempts, retried = known.retried + excluded.retried,
-      total_ms = known.total_ms + excluded.total_ms, output_bytes = known.output_bytes + excluded.output_bytes, histogram = known.histogram + excluded.histogram`
+      total_ms = known.total_ms + excluded.total_ms, output_bytes = known.output_bytes + excluded.output_bytes, histogram = known.histogram + excluded.histogram)`
 
 // A bucket of a histogram is twelve digits of one number, so `n` calls in the third one are ne24.
-const cellsOf = (table: string, bucket: 'hour' | 'day', keys: string): string => `new_${table} as (
+const cellsOf = (name: string, bucket: 'hour' | 'day', keys: string): string => `${name} as (
     select ${bucket} as bucket, ${keys}, $1::int * sum(n) as calls, $1::int * sum(a) as attempts, $1::int * sum(r) as retried, $1::int * sum(t) as total_ms,
       $1::int * sum(o) as output_bytes, $1::int * sum((n::text || 'e' || (12 * place)::text)::numeric) as histogram
     from (
@@ -34,21 +30,30 @@ const cellsOf = (table: string, bucket: 'hour' | 'day', keys: string): string =>
       from fresh group by ${bucket}, ${keys}, place
     ) as places group by ${bucket}, ${keys})`
 
-const daysOf = (table: string, hours: string, keys: string): string => `new_${table} as (
-    select date_trunc('day', bucket, 'UTC') as bucket, ${keys}, sum(calls) as calls, sum(attempts) as attempts, sum(retried) as retried, sum(total_ms) as total_ms,
-      sum(output_bytes) as output_bytes, sum(histogram) as histogram
-    from new_${hours} group by 1, ${keys})`
+const summed =
+  'sum(calls) as calls, sum(attempts) as attempts, sum(retried) as retried, sum(total_ms) as total_ms, sum(output_bytes) as output_bytes, sum(histogram) as histogram'
 
-const addCells = rollups.flatMap(({ hours, days, keys }) =>
-  hours === undefined
-    ? [cellsOf(days, 'day', keys), `to_${days} as (${addTo(days, keys)})`]
-    : [
-        cellsOf(hours, 'hour', keys),
-        daysOf(days, hours, keys),
-        `to_${hours} as (${addTo(hours, keys)})`,
-        `to_${days} as (${addTo(days, keys)})`,
-      ],
-)
+const daysOf = (table: string, hours: string, keys: string): string => `new_${table} as (
+    select date_trunc('day', bucket, 'UTC') as bucket, ${keys}, ${summed} from new_${hours} group by 1, ${keys})`
+
+// Everybody together is an agent without a name: what a chart of everything reads is a hundredth of what it is made of.
+const withEverybody = (table: string): string => `new_${table} as (
+    select * from some_${table} union all
+    select bucket, '', outcome, error_code, ${summed} from some_${table} group by bucket, outcome, error_code)`
+
+const addCells = [
+  cellsOf('new_call_hours', 'hour', skillKeys),
+  daysOf('call_days', 'call_hours', skillKeys),
+  cellsOf('some_agent_hours', 'hour', agentKeys),
+  withEverybody('agent_hours'),
+  daysOf('agent_days', 'agent_hours', agentKeys),
+  cellsOf('new_agent_skill_days', 'day', bothKeys),
+  addTo('call_hours', skillKeys),
+  addTo('call_days', skillKeys),
+  addTo('agent_hours', agentKeys),
+  addTo('agent_days', agentKeys),
+  addTo('agent_skill_days', bothKeys),
+]
 
 // Of one row at most twenty places count; numbers in a path stand for any item.
 const addViolations = `to_violations as (

@@ -6,8 +6,8 @@ import type { FoundIds } from './found-ids.ts'
 import { searchTexts } from './search-texts.ts'
 import { conditionsOf, orderOf, windowOf } from './where.ts'
 
-// Some fifty milliseconds' worth.
-const mostLookedAt = 50_000
+// Some forty milliseconds' worth.
+const mostLookedAt = 30_000
 
 /**
  * A page of the log. The window is a range of keys, so that only its partitions are read; where the filters leave
