@@ -101,6 +101,17 @@ export const SkillDetail = z.object({
   replacement: z.string().nullable(),
   published_at: Time,
   published_by: z.string(),
+  measured: z
+    .object({
+      window: z.string(),
+      calls: z.number(),
+      p50_ms: z.number(),
+      p95_ms: z.number(),
+      result_bytes: z.number().describe('the mean of those that ended well'),
+      error_rate: z.number().describe('the part that failed, refusals left out'),
+    })
+    .nullable()
+    .describe('what calls of this version took lately; null when there were none'),
   resolution: Resolution,
 })
 export type SkillDetail = z.infer<typeof SkillDetail>

@@ -1,4 +1,4 @@
-import { Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 
 /** What is measured at the moment somebody asks. */
 export type Measured = {
@@ -8,6 +8,8 @@ export type Measured = {
   readonly shownDropped: () => number
   readonly skills: () => number
   readonly strayRows: () => number
+  /** How often each code was answered since this process began. */
+  readonly refusals: () => ReadonlyMap<string, number>
 }
 
 /** The metrics of this process in the Prometheus text format. */
@@ -30,5 +32,15 @@ export function createMetrics(measured: Measured): () => Promise<{ readonly type
   gauge('repertoire_spool_bytes', 'Bytes of call rows on this disk that Postgres does not have yet', measured.spooledBytes)
   gauge('repertoire_shown_dropped', 'Events about what was shown that were dropped', measured.shownDropped)
   gauge('repertoire_default_partition_rows', 'Rows of the log in a default partition, of which up to 1 000 are counted', measured.strayRows)
+  new Counter({
+    name: 'repertoire_refusals_total',
+    help: 'Requests that were refused, by code; those at the door (401, 429, 503) have no row in the call log',
+    labelNames: ['code'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [code, count] of measured.refusals()) this.inc({ code }, count)
+    },
+  })
   return async () => ({ type: registry.contentType, text: await registry.metrics() })
 }

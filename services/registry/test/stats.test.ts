@@ -1,34 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { foldShown } from '../src/log/counts/count-shown.ts'
-import { writeEntries } from '../src/log/write-entries.ts'
-import type { NewCallRow } from '../src/stored.ts'
-import { newRow } from './support/new-row.ts'
 import type { Data, Reply } from './support/test-client.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
+import { at, rowAt, writeRows } from './support/written-rows.ts'
 
 let registry: TestRegistry
 let [agent, owner, stranger, auditor] = ['', '', '', '']
-let rollout = ''
-const hourMs = 3_600_000
-const at = (hoursAgo: number): string => new Date(Date.now() - hoursAgo * hourMs).toISOString()
-let made = 0
-const rowAt = (hoursAgo: number, change: Partial<NewCallRow>): NewCallRow => {
-  const ts = new Date(Date.now() - hoursAgo * hourMs)
-  const time = ts.getTime().toString(16).padStart(12, '0')
-  return newRow({
-    call_id: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String((made += 1)).padStart(12, '0')}`,
-    ts,
-    skill: 'look-up',
-    version: '1.0.0',
-    ...change,
-  })
-}
-const write = (rows: readonly NewCallRow[]): Promise<void> =>
-  writeEntries(
-    registry.sql,
-    rows.map((row) => ({ row })),
-    registry.deps.snapshot().installId,
-  )
+const lookUp = (hoursAgo: number, change: object): ReturnType<typeof rowAt> =>
+  rowAt(hoursAgo, { skill: 'look-up', version: '1.0.0', ...change })
 const ask = async (path: string, key?: string): Promise<Reply> =>
   registry.send('GET', `/v1/stats/${path}`, key === undefined ? {} : { key })
 const data = async (path: string, key?: string): Promise<Data> => {
@@ -57,25 +36,20 @@ beforeAll(async () => {
     await registry.send('POST', '/v1/skills', { key: owner, body: { files } })
   }
   await registry.release('look-up', '1.0.0')
-  const started = await registry.send('POST', '/v1/skills/look-up/rollouts', {
-    headers: { 'if-match': '*' },
-    body: { version: '1.1.0', percent: 50, force: true, reason: 'a test tries it' },
-  })
-  rollout = started.body.data.id
-  await write([
+  await writeRows(registry, [
     ...skewed.map((ms, index) =>
-      rowAt(4.5 + (index % 19), { agent_id: `a${index % 50}`, total_ms: ms, attempts: index % 10 === 0 ? 2 : 1 }),
+      lookUp(4.5 + (index % 19), { agent_id: `a${index % 50}`, total_ms: ms, attempts: index % 10 === 0 ? 2 : 1 }),
     ),
     ...Array.from({ length: 40 }, (_, index) =>
-      rowAt(30, { agent_id: 'worker', version: '1.1.0', outcome: 'timeout', error_code: 'TIMEOUT', attempts: 3, total_ms: index }),
+      lookUp(30, { agent_id: 'worker', version: '1.1.0', outcome: 'timeout', error_code: 'TIMEOUT', attempts: 3, total_ms: index }),
     ),
     ...Array.from({ length: 12 }, () =>
-      rowAt(0.2, { agent_id: 'worker', outcome: 'denied', error_code: 'PERMISSION_DENIED', version: null }),
+      lookUp(0.2, { agent_id: 'worker', outcome: 'denied', error_code: 'PERMISSION_DENIED', version: null }),
     ),
     ...Array.from({ length: 3 }, () =>
-      rowAt(1.5, { agent_id: 'a1', outcome: 'invalid_input', error_code: 'INVALID_INPUT', violations: [{ path: '/id', rule: 'type' }] }),
+      lookUp(1.5, { agent_id: 'a1', outcome: 'invalid_input', error_code: 'INVALID_INPUT', violations: [{ path: '/id', rule: 'type' }] }),
     ),
-    rowAt(2, { agent_id: 'a1', dry_run: true }),
+    lookUp(2, { agent_id: 'a1', dry_run: true }),
   ])
 })
 afterAll(() => registry.close())
@@ -155,87 +129,32 @@ describe('GET /v1/stats/calls', () => {
   })
 })
 
-describe('GET /v1/stats/compare', () => {
-  const arms = (arm: string, fails: (unit: number) => boolean): NewCallRow[] =>
-    Array.from({ length: 90 }, (_, index) => {
-      const unit = Math.floor(index / 3)
-      const version = arm === 'canary' ? '1.1.0' : '1.0.0'
-      const ended = fails(unit) ? { outcome: 'executor_error', error_code: 'EXECUTOR_FAILED' } : {}
-      return rowAt(3, {
-        agent_id: `${arm}${unit}`,
-        skill: 'compared',
-        version,
-        rollout_id: rollout,
-        arm,
-        unit_kind: 'agent',
-        unit_hash: `${arm}${unit}`,
-        total_ms: arm === 'canary' ? 300 + unit : 100 + unit,
-        ...ended,
-      })
+describe('what is measured of a version', () => {
+  it('stands in its description, a minute later, for who may see it', async () => {
+    await registry.counts.refreshMeasured()
+    const { body } = await registry.send('GET', '/v1/skills/look-up?range=1.0.0', { key: agent })
+    expect(body.data.measured).toEqual({
+      window: '7d',
+      calls: 2003,
+      p50_ms: expect.any(Number),
+      p95_ms: expect.any(Number),
+      result_bytes: 0,
+      error_rate: 3 / 2003,
     })
-  it('200: a rollout is compared at its unit, and the candidate that fails more is found out', async () => {
-    expect(await data(`compare?rollout=${rollout}`)).toMatchObject({
-      a: { units: 0 },
-      failure_rate: { verdict: 'too_few_units', low: null },
-    })
-    await write([...arms('stable', () => false), ...arms('canary', (unit) => unit % 2 === 0)])
-    expect(await data(`compare?rollout=${rollout}`)).toMatchObject({
-      by: 'rollout',
-      randomised: true,
-      unit: 'agent',
-      a: { arm: 'stable', version: '1.0.0', units: 30, calls: 90, failures: 0, failure_rate: 0 },
-      b: { arm: 'canary', version: '1.1.0', units: 30, calls: 90, failures: 45, failure_rate: 0.5 },
-      failure_rate: { difference: 0.5, verdict: 'higher' },
-      mean_ms: { difference: 200, verdict: 'higher' },
-      units_in_both: 0,
-      confidence: 0.95,
-    })
+    expect(body.data.measured.p95_ms).toBeGreaterThan(body.data.measured.p50_ms)
+    await registry.publish({ name: 'never-called' })
+    await registry.release('never-called', '1.0.0')
+    expect((await registry.send('GET', '/v1/skills/never-called')).body.data.measured).toBeNull()
   })
-  it('200: where every call is a unit, calls are counted', async () => {
-    await registry.sql`delete from rollout_units`
-    await write(
-      Array.from({ length: 60 }, (_, index) =>
-        rowAt(3, {
-          skill: 'compared',
-          rollout_id: rollout,
-          arm: index % 2 === 0 ? 'stable' : 'canary',
-          unit_kind: 'call',
-          unit_hash: `c${index}`,
-          total_ms: index,
-        }),
-      ),
-    )
-    expect(await data(`compare?rollout=${rollout}`)).toMatchObject({
-      a: { units: 30, calls: 30, mean_ms: 29 },
-      b: { units: 30, mean_ms: 30 },
-      mean_ms: { difference: 1, verdict: 'no_difference_seen' },
-    })
-  })
-  it('200: two versions are compared by the agents that called them, which nobody drew', async () => {
-    const found = await data(`compare?skill=look_up&a=1.0.0&b=1.1.0&from=${at(40)}`, owner)
-    expect(found).toMatchObject({
-      by: 'versions',
-      randomised: false,
-      unit: 'agent',
-      a: { units: 50, failures: 3 },
-      b: { units: 1, failures: 40 },
-      failure_rate: { verdict: 'too_few_units' },
-    })
-  })
-  it('refuses what is no comparison, and who may not compare', async () => {
-    expect(await code('compare')).toBe('INVALID_REQUEST')
-    expect(await code(`compare?rollout=${rollout}&skill=look-up`)).toBe('INVALID_REQUEST')
-    expect(await code('compare?skill=look-up&a=1.0.0&b=1.0.0')).toBe('INVALID_REQUEST')
-    expect(await code('compare?skill=absent&a=1.0.0&b=1.1.0')).toBe('SKILL_NOT_FOUND')
-    expect(await code('compare?rollout=none')).toBe('NOT_FOUND')
-    expect([await code(`compare?rollout=${rollout}`, agent), await code('compare?skill=look-up&a=1.0.0&b=1.1.0', agent)]).toEqual([
-      'ROLE_REQUIRED',
-      'ROLE_REQUIRED',
-    ])
-    expect([await code(`compare?rollout=${rollout}`, stranger), await code('compare?skill=look-up&a=1.0.0&b=1.1.0', stranger)]).toEqual([
-      'NOT_FOUND',
-      'ROLE_REQUIRED',
-    ])
+})
+
+describe('what is refused at the door', () => {
+  it('makes no row, and is counted by its code', async () => {
+    const before = registry.deps.refusals.counts().get('UNAUTHENTICATED') ?? 0
+    await registry.send('GET', '/v1/calls', { key: 'rep_agent_nobody' })
+    await registry.send('GET', '/v1/calls?colour=red')
+    expect(registry.deps.refusals.counts().get('UNAUTHENTICATED')).toBe(before + 1)
+    expect(registry.deps.refusals.counts().get('INVALID_REQUEST')).toBeGreaterThan(0)
   })
 })
 

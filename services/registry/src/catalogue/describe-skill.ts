@@ -2,7 +2,7 @@ import type { SkillDetail } from '@repertoire/contract'
 import { admit, joinRanges } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import { askingOf, type Visit } from '../visit.ts'
-import { showResolution, showVersion } from './show-version.ts'
+import { showMeasured, showResolution, showVersion } from './show-version.ts'
 
 /** Which skill, and the range that binds this read. */
 export type DescribeInput = { readonly name: string; readonly range: string | undefined }
@@ -25,7 +25,10 @@ export function describeSkill(
       items: [`${skill.name}@${resolved.version.version}`],
     })
   return {
-    detail: showVersion(skill, resolved.version, showResolution(resolved, joinRanges(ranges))),
+    detail: showVersion(skill, resolved.version, {
+      resolution: showResolution(resolved, joinRanges(ranges)),
+      measured: showMeasured(deps, skill, resolved.version),
+    }),
     revision: snapshot.revision,
     skillRevision: skill.revision,
   }

@@ -1,8 +1,13 @@
 import type { Resolution, SkillDetail, SkillListItem, Warning } from '@repertoire/contract'
 import type { Resolved, SkillRecord, VersionRecord } from '@repertoire/core'
+import type { Deps } from '../ports.ts'
 
 /** A version as its readers see it, with how it was resolved. */
-export function showVersion(skill: SkillRecord, version: VersionRecord, resolution: Resolution): SkillDetail {
+export function showVersion(
+  skill: SkillRecord,
+  version: VersionRecord,
+  { resolution, measured }: { readonly resolution: Resolution; readonly measured: SkillDetail['measured'] },
+): SkillDetail {
   const { manifest } = version
   return {
     name: skill.name,
@@ -40,8 +45,17 @@ export function showVersion(skill: SkillRecord, version: VersionRecord, resoluti
     replacement: version.replacement,
     published_at: version.publishedAt,
     published_by: version.publishedBy,
+    measured,
     resolution,
   }
+}
+
+/** What calls of a version took in the last week, from memory: who may see the version may know how it does. */
+export function showMeasured(deps: Deps, skill: SkillRecord, version: VersionRecord): SkillDetail['measured'] {
+  const measured = deps.counts.measured(skill.name, version.version)
+  if (measured === undefined) return null
+  const { calls, p50Ms, p95Ms, meanResultBytes, failureRate } = measured
+  return { window: '7d', calls, p50_ms: p50Ms, p95_ms: p95Ms, result_bytes: meanResultBytes, error_rate: failureRate }
 }
 
 /** How a version was chosen, as its readers see it. */

@@ -26,6 +26,7 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
   const answerUnknown = (c: Ask, refusal: Refusal): Response => {
     try {
       strangers.take(addressOf(c), performance.now())
+      deps.refusals.note(refusal.code)
       return respondUnknown(refusal)
     } catch (error) {
       return respondError(c, error)

@@ -65,6 +65,7 @@ function reportBug(c: Ask, thrown: unknown): Refusal {
 }
 
 function refuse(c: Ask, refusal: Refusal, meta: object): Response {
+  c.get('deps').refusals.note(refusal.code)
   return new Response(JSON.stringify({ ok: false, data: null, error: errorOf(refusal), meta }), {
     status: errorCatalogue[refusal.code].status,
     headers: headersOf(c, refusal.headers),

@@ -10,6 +10,7 @@ import { mcpExecutor } from '../executors/mcp-executor.ts'
 import { createRetryBudget } from '../executors/retry-budget.ts'
 import { createAdmission } from '../http/admission.ts'
 import type { HttpDeps } from '../http/door.ts'
+import { createRefusals } from '../http/refusals.ts'
 import { serve } from '../http/serve.ts'
 import { createIds } from '../ids.ts'
 import { openAsyncCalls } from '../log/async-calls.ts'
@@ -203,9 +204,11 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   checkpoint()
   let stopping = false
   const isStale = (): boolean => feed.ageMs() > staleAfterMs
+  const refusals = createRefusals()
   const httpDeps: HttpDeps = {
     ...deps,
     admission: createAdmission(config.concurrency),
+    refusals,
     verifyToken,
     health: {
       degraded: () => [
@@ -226,6 +229,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       shownDropped: deps.shown.dropped,
       skills: () => feed.current().skills.size,
       strayRows: partitions.strayRows,
+      refusals: refusals.counts,
     }),
   }
   const server = await serve(createApp(httpDeps), { host: config.host, port: config.port })

@@ -13,6 +13,7 @@ import { guardExecutors } from '../../src/executors/guard-executors.ts'
 import { createRetryBudget } from '../../src/executors/retry-budget.ts'
 import { createAdmission } from '../../src/http/admission.ts'
 import type { HttpDeps } from '../../src/http/door.ts'
+import { createRefusals } from '../../src/http/refusals.ts'
 import { createIds } from '../../src/ids.ts'
 import { openAsyncCalls } from '../../src/log/async-calls.ts'
 import { openClaims } from '../../src/log/claims.ts'
@@ -152,6 +153,7 @@ export async function openTestRegistry(
       bugs.push(error)
       logger.error({ err: error, request_id: requestId }, 'a fault of ours')
     },
+    refusals: createRefusals(),
     renderMetrics: async () => ({ type: 'text/plain', text: '' }),
     ...overrides,
   }

@@ -42,7 +42,7 @@ export function decodeEntry(bytes: Buffer): LogEntry {
   const { beside } = parsed
   if (beside !== undefined) delete parsed.beside
   // Rows that were spooled before there was redaction say nothing of it.
-  parsed.redaction ??= untouched
+  parsed.redaction ??= { rules: [], count: 0, failed: false }
   const row = Object.assign(parsed, { ts: new Date(parsed.ts), input, output }) as NewCallRow
   const { completes, ...told } = beside ?? {}
   return {
@@ -93,7 +93,6 @@ export function isFrameAt(bytes: Buffer, at: number, generation: number): boolea
 }
 
 const empty = Buffer.alloc(0)
-const untouched = { rules: [], count: 0, failed: false } as const
 
 function lengthOf(part: Uint8Array | null): Buffer {
   const length = Buffer.alloc(4)
