@@ -37,6 +37,15 @@ export const callEndpoints = {
     summary: 'Calls as NDJSON or CSV, oldest first; the last line says whether the export is whole.',
     query: calls.ExportQuery,
   },
+  giveFeedback: {
+    method: 'POST',
+    path: '/v1/calls/{id}/feedback',
+    access: 'agent',
+    summary: 'Says of a call whether it was the right skill and the task was done.',
+    query: none,
+    body: calls.FeedbackBody,
+    data: calls.Feedback,
+  },
   getCall: {
     method: 'GET',
     path: '/v1/calls/{id}',

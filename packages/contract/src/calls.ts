@@ -81,6 +81,27 @@ export const CallRow = z.object({
 })
 export type CallRow = z.infer<typeof CallRow>
 
+/** What somebody says of a call afterwards: whether it was the right skill, whether the task was done with it, and a word on that. */
+export const FeedbackBody = z
+  .strictObject({
+    right_skill: z.boolean().optional(),
+    task_done: z.boolean().optional(),
+    note: z.string().trim().min(1).max(500).optional(),
+  })
+  .refine((value) => Object.keys(value).length > 0, 'say at least one thing')
+export type FeedbackBody = z.infer<typeof FeedbackBody>
+
+/** What was said of a call; what was not said this time is as it was said before. */
+export const Feedback = z.object({
+  call_id: z.string(),
+  right_skill: z.boolean().nullable(),
+  task_done: z.boolean().nullable(),
+  note: z.string().nullable(),
+  by: z.string(),
+  at: z.string(),
+})
+export type Feedback = z.infer<typeof Feedback>
+
 /** A page of the call log, newest first. */
 export const CallList = z.object({ items: z.array(CallRow), next_cursor: z.string().nullable() })
 export type CallList = z.infer<typeof CallList>

@@ -51,6 +51,14 @@ export const statsEndpoints = {
     query: stats.StatsListQuery,
     data: stats.AttemptStats,
   },
+  feedbackStats: {
+    method: 'GET',
+    path: '/v1/stats/feedback',
+    access: 'agent',
+    summary: 'What was said of the calls of each version: the right skill or not, the task done or not.',
+    query: stats.StatsListQuery,
+    data: stats.FeedbackStats,
+  },
   unusedStats: {
     method: 'GET',
     path: '/v1/stats/unused',

@@ -175,3 +175,17 @@ export type UnusedStats = z.infer<typeof UnusedStats>
 /** Searches that found nothing, the most frequent first. */
 export const SearchStats = list(z.object({ query: z.string(), searches: z.number(), agents: z.number(), last_at: Time }))
 export type SearchStats = z.infer<typeof SearchStats>
+
+/** What was said of the calls of each version. */
+export const FeedbackStats = list(
+  z.object({
+    skill: z.string(),
+    version: z.string().nullable(),
+    calls: z.number().describe('calls that somebody said something of'),
+    right_skill: z.number(),
+    wrong_skill: z.number(),
+    task_done: z.number(),
+    task_not_done: z.number(),
+  }),
+)
+export type FeedbackStats = z.infer<typeof FeedbackStats>

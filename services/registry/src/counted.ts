@@ -1,4 +1,4 @@
-import type { StatsDimension, StatsInterval } from '@repertoire/contract'
+import type { FeedbackStats, StatsDimension, StatsInterval } from '@repertoire/contract'
 import type { ArmSample, CountSource, Histogram, Window } from '@repertoire/core'
 
 /** Which calls are counted, from where, and what they are told apart by. */
@@ -68,8 +68,18 @@ export type MeasuredVersion = {
   readonly failureRate: number
 }
 
+/** What was said of the calls of one version. */
+export type CountedFeedback = FeedbackStats['items'][number]
+
 /** A window and how many items are wanted of it. */
 export type Listed = { readonly window: Window; readonly limit: number }
+
+/** Of which calls feedback is counted. */
+export type FeedbackQuestion = Listed & {
+  readonly skill: string | undefined
+  readonly version: string | undefined
+  readonly agent: string | undefined
+}
 
 /** What was counted of the call log, and of what was shown. */
 export type Counts = {
@@ -86,6 +96,7 @@ export type Counts = {
   readonly places: (
     question: Listed & { readonly skill: string | undefined; readonly version: string | undefined },
   ) => Promise<readonly CountedPlace[]>
+  readonly feedback: (question: FeedbackQuestion) => Promise<readonly CountedFeedback[]>
   readonly unused: (question: Listed) => Promise<readonly ShownUnused[]>
   readonly missedSearches: (question: Listed) => Promise<readonly MissedSearch[]>
   /** What was last measured of a version; answered from memory. */

@@ -1,4 +1,4 @@
-import type { CallRow, Finding, Role, TagClasses } from '@repertoire/contract'
+import type { CallRow, Feedback, Finding, Role, TagClasses } from '@repertoire/contract'
 import type {
   CredentialRef,
   GrantRecord,
@@ -30,6 +30,7 @@ import type {
   LockedSkill,
   LogEntry,
   NewCallRow,
+  NewFeedback,
   NewKey,
   NewVersion,
   Page,
@@ -238,6 +239,8 @@ export type CallLog = {
   readonly countBy: (skill: string, since: Date) => Promise<readonly CallCount[]>
   /** The last call an agent made of a skill, not after a time. */
   readonly lastOf: (question: { readonly skill: string; readonly agentId: string; readonly at: Date }) => Promise<CallRow | undefined>
+  /** Notes what somebody says of a call; answers with all that was said of it. */
+  readonly noteFeedback: (feedback: NewFeedback) => Promise<Feedback>
   /** Whether the last rows could not be written, a moment ago: then nothing is carried out that could not be logged. */
   readonly isDown: () => boolean
 }

@@ -1,4 +1,4 @@
-import type { CallRow, ListCallsQuery, VersionStatus } from '@repertoire/contract'
+import type { CallRow, FeedbackBody, ListCallsQuery, VersionStatus } from '@repertoire/contract'
 import type { AgentRecord, Caller, CheckedBundle, GrantRecord, Plan, RolloutRecord } from '@repertoire/core'
 
 /** Where a page starts, and how long it is. */
@@ -128,6 +128,13 @@ export type LogEntry = {
 
 /** What was found out later about a call of which nobody knew how it ended. */
 export type Settlement = NonNullable<CallRow['settled']>
+
+/** What somebody says of a call. */
+export type NewFeedback = FeedbackBody & {
+  readonly call: Pick<CallRow, 'call_id' | 'agent_id' | 'skill' | 'version'>
+  readonly by: string
+  readonly at: Date
+}
 
 /** A window of the log, filters, and where to go on. */
 export type CallQuery = Omit<ListCallsQuery, 'from' | 'to' | 'cursor'> & {

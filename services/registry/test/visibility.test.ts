@@ -13,7 +13,16 @@ type Asker = { readonly id: string; readonly key: string; readonly user?: string
 let registry: TestRegistry
 let issuer: LocalIssuer
 /** Answers that hold the names under which their reader called something itself, whether or not it is there. */
-const ofOwnCalls = new Set<string>(['listCalls', 'tailCalls', 'exportCalls', 'callStats', 'errorStats', 'denialStats', 'attemptStats'])
+const ofOwnCalls = new Set<string>([
+  'listCalls',
+  'tailCalls',
+  'exportCalls',
+  'callStats',
+  'errorStats',
+  'denialStats',
+  'attemptStats',
+  'feedbackStats',
+])
 const items: Item[] = []
 const askers: Asker[] = []
 const etags = new Map<string, string>()

@@ -5,6 +5,7 @@ import type { CallLog } from '../ports.ts'
 import type { Database } from '../store/connect.ts'
 import type { Completion, LogEntry, NewCallRow } from '../stored.ts'
 import { countCalls, lastCall } from './count-calls.ts'
+import { noteFeedback } from './feedback.ts'
 import { getCall } from './find-calls.ts'
 import { lagOfOthers } from './lag-of-others.ts'
 import { prepareRows } from './insert-rows.ts'
@@ -158,6 +159,7 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
       return waitForEnd(look, waitMs)
     },
     settle: (callId, settlement) => (isUuid(callId) ? readOwn(() => settleCall(log.sql, callId, settlement)) : Promise.resolve(false)),
+    noteFeedback: (feedback) => log.gate.run(() => noteFeedback(log.sql, feedback)),
     settleCounts: async () => {
       await drain.settled(readOwnMs)
       await folding.now()

@@ -3,6 +3,7 @@ import { Refusal } from '@repertoire/core'
 import { callSkill } from '../../calls/call-skill.ts'
 import { cancelCall } from '../../calls/cancel-call.ts'
 import { exportCalls } from '../../calls/export-calls.ts'
+import { giveFeedback } from '../../calls/give-feedback.ts'
 import { getCall } from '../../calls/get-call.ts'
 import { listCalls } from '../../calls/list-calls.ts'
 import { replayCall } from '../../calls/replay-call.ts'
@@ -54,6 +55,9 @@ export const callRoutes: readonly Route[] = [
       },
     })
   }),
+  route(endpoints.giveFeedback, async ({ c, deps, visit, body, param }) =>
+    respond(c, await giveFeedback(deps, visit.caller, { id: param('id'), said: body })),
+  ),
   route(endpoints.getCall, async ({ c, deps, visit, query, param }) =>
     respond(c, await getCall(deps, visit.caller, { id: param('id'), waitMs: (query.wait ?? 0) * 1000 })),
   ),

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Counts } from '../../counted.ts'
 import type { Database } from '../../store/connect.ts'
+import { countFeedback } from '../feedback.ts'
 import { countCells } from './count-calls.ts'
 import { countPlaces } from './count-places.ts'
 import { countMissedSearches, countUnused, foldShown } from './count-shown.ts'
@@ -38,6 +39,7 @@ export function openCounts(
     arms: (rolloutId) => counted(() => countArms(reading.sql, rolloutId)),
     versions: (question) => counted(() => countVersions(reading.sql, question)),
     places: (question) => counted(() => countPlaces(reading.sql, question)),
+    feedback: (question) => reading.gate.run(() => countFeedback(reading.sql, question)),
     unused: async (question) => {
       await foldAllShown()
       return counted(() => countUnused(reading.sql, question))
