@@ -11,6 +11,7 @@ import { addCheck } from './commands/check.ts'
 import { addConnections } from './commands/connections.ts'
 import { addDependents } from './commands/dependents.ts'
 import { addDeprecate } from './commands/deprecate.ts'
+import { addExport } from './commands/export.ts'
 import { addExplain } from './commands/explain.ts'
 import { addGrant } from './commands/grant.ts'
 import { addGrants } from './commands/grants.ts'
@@ -26,6 +27,8 @@ import { addRevoke } from './commands/revoke.ts'
 import { addRollback } from './commands/rollback.ts'
 import { addSelf } from './commands/self.ts'
 import { addShow } from './commands/show.ts'
+import { addStats } from './commands/stats.ts'
+import { addTail } from './commands/tail.ts'
 import { addTransfer } from './commands/transfer.ts'
 import { addUnyank } from './commands/unyank.ts'
 import { addWithdraw } from './commands/withdraw.ts'
@@ -38,7 +41,7 @@ import { writeErr, writeOut } from './terminal.ts'
 const additions = {
   'For authors:': [addCheck, addPublish, addImport],
   'Who gets which version:': [addRelease, addCanary, addPromote, addRollback, addRevert, addDeprecate, addWithdraw, addUnyank],
-  'Looking and calling:': [addList, addShow, addResolve, addDependents, addCall, addCalls, addSelf],
+  'Looking and calling:': [addList, addShow, addResolve, addDependents, addCall, addCalls, addTail, addStats, addExport, addSelf],
   'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addConnections, addTransfer, addExplain, addAudit, addAdminKey],
 }
 

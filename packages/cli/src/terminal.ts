@@ -5,6 +5,19 @@ export function writeOut(text: string): void {
   process.stdout.write(text)
 }
 
+/** Writes to standard output as fast as its reader takes it. */
+export async function writeOutSlowly(text: string): Promise<void> {
+  if (process.stdout.write(text) || process.stdout.destroyed) return
+  // A reader that has gone away takes nothing more, and there is nothing to wait for.
+  await new Promise<void>((resolve) => {
+    const go = (): void => {
+      process.stdout.off('drain', go).off('close', go).off('error', go)
+      resolve()
+    }
+    process.stdout.once('drain', go).once('close', go).once('error', go)
+  })
+}
+
 /** Writes to standard error. */
 export function writeErr(text: string): void {
   process.stderr.write(text)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { apiPath } from '../src/api-path.ts'
-import { callsQuery } from '../src/calls-query.ts'
+import { filtersQuery, windowQuery } from '../src/call-filters.ts'
 import { readHeader } from '../src/commands/connections.ts'
 import { collect, moment, percent, span, step, waiting, waitMsOf, wholeNumber } from '../src/read-option.ts'
 import { readParams } from '../src/read-params.ts'
@@ -57,14 +57,14 @@ describe('an option', () => {
 })
 
 describe('the query of the call log', () => {
-  it('lets a span end now and leaves the rest as it was given', () => {
-    expect(callsQuery({ since: 3_600_000, skill: 'a', skillVersion: '1.0.0', limit: 5 }, Date.parse('2026-03-01T12:00:00Z'))).toEqual({
+  it('lets a span end now and takes the filters as they were given', () => {
+    expect(windowQuery({ since: 3_600_000 }, Date.parse('2026-03-01T12:00:00Z'))).toEqual({ from: '2026-03-01T11:00:00.000Z' })
+    expect(windowQuery({ from: 'a', to: 'b' }, 0)).toEqual({ from: 'a', to: 'b' })
+    expect(filtersQuery({ skill: 'a', skillVersion: '1.0.0', dryRuns: 'none', text: 'order' })).toMatchObject({
       skill: 'a',
-      limit: 5,
       version: '1.0.0',
-      error_code: undefined,
-      min_duration_ms: undefined,
-      from: '2026-03-01T11:00:00.000Z',
+      dry_run: 'false',
+      q: 'order',
     })
   })
 })

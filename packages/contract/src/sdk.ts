@@ -8,6 +8,17 @@ export type { Agent, Connection, CreateAgentBody, CreateConnectionBody, CreatedK
 export type { AccessExplained } from './explain.ts'
 export type { AuditEntry, AuditList, AuditVerified } from './audit.ts'
 export type { CallBody, CallList, CallRow, ListCallsQuery } from './calls.ts'
+export type {
+  AttemptStats,
+  CallStats,
+  Comparison,
+  DenialStats,
+  ErrorStats,
+  FeedbackStats,
+  SearchStats,
+  UnusedStats,
+  ViolationStats,
+} from './stats.ts'
 export type { Affected, Dependents, DryRunReport, LineChanged, ResolutionAt, Rollout, RolloutChanged } from './rollouts.ts'
 export type {
   Declared,

@@ -1,24 +1,31 @@
 export { Repertoire } from './repertoire.ts'
 export type { CallOptions, CallResult, ListOptions, RepertoireOptions } from './repertoire.ts'
 export { RepertoireError } from './repertoire-error.ts'
+export type { StreamedAnswer } from './open-stream.ts'
 export type { Answer, RequestOptions, Transport } from './transport.ts'
 export type {
   AccessExplained,
   Affected,
+  AttemptStats,
   Agent,
   AuditEntry,
   AuditVerified,
   CallList,
   CallRow,
+  CallStats,
+  Comparison,
   Connection,
   CreatedKey,
   Declared,
+  DenialStats,
   Dependents,
   Detail,
   DryRunReport,
   Envelope,
   EnvelopeError,
   ErrorCode,
+  ErrorStats,
+  FeedbackStats,
   Finding,
   Grant,
   Key,
@@ -32,10 +39,13 @@ export type {
   RotatedKey,
   Rollout,
   RolloutChanged,
+  SearchStats,
   Self,
   SkillDetail,
   SkillList,
   SkillListItem,
+  UnusedStats,
   VersionList,
+  ViolationStats,
   Warning,
 } from '@repertoire/contract/sdk'

@@ -1,4 +1,5 @@
 import type { Envelope, Meta } from '@repertoire/contract/sdk'
+import { openStream, type StreamedAnswer } from './open-stream.ts'
 import { RepertoireError } from './repertoire-error.ts'
 
 /** One request. */
@@ -14,7 +15,11 @@ export type RequestOptions = {
 export type Answer<T> = { readonly data: T; readonly meta: Meta; readonly status: number; readonly etag: string | null }
 
 /** Sends requests and takes envelopes apart. */
-export type Transport = { readonly send: <T>(method: string, path: string, options?: RequestOptions) => Promise<Answer<T>> }
+export type Transport = {
+  readonly send: <T>(method: string, path: string, options?: RequestOptions) => Promise<Answer<T>>
+  /** Reads what has no end, or is too long to hold, as it arrives; `timeoutMs` is for its beginning alone. Nothing is retried. */
+  readonly open: (path: string, options?: RequestOptions) => Promise<StreamedAnswer>
+}
 
 /** Where requests go, and what each of them carries. */
 export type TransportOptions = {
@@ -64,11 +69,30 @@ export function createTransport({ url, headers, timeoutMs, fetch: send }: Transp
     }
     if (response.status === 304 && known !== undefined) return known.answer as Answer<T>
     const etag = response.headers.get('etag')
-    const answer = open<T>(text, { status: response.status, etag })
+    const answer = unwrap<T>(text, { status: response.status, etag })
     if (method === 'GET' && etag !== null) remember(remembered, target, { etag, answer })
     return answer
   }
+  const open = async (path: string, options: RequestOptions = {}): Promise<StreamedAnswer> => {
+    const begun = new AbortController()
+    const late = setTimeout(() => begun.abort(), options.timeoutMs ?? timeoutMs)
+    try {
+      const response = await send(`${base}${path}${queryOf(options.query)}`, {
+        headers: { ...headers, ...options.headers },
+        signal: options.signal === undefined ? begun.signal : AbortSignal.any([options.signal, begun.signal]),
+      })
+      clearTimeout(late)
+      return await openStream(response)
+    } catch (error) {
+      if (error instanceof RepertoireError || options.signal?.aborted === true) throw error
+      if (isRefusedHere(error)) throw unsendable('The request cannot be sent as it is.', 'check the address and the key')
+      throw unreachable(base, 'GET', begun.signal.aborted)
+    } finally {
+      clearTimeout(late)
+    }
+  }
   return {
+    open,
     send: async (method, path, options = {}) => {
       for (let tries = 1; ; tries += 1) {
         try {
@@ -111,7 +135,7 @@ function deadlineAfter(timeoutMs: number): AbortSignal {
   return AbortSignal.timeout(Math.ceil(timeoutMs))
 }
 
-function open<T>(text: string, { status, etag }: Pick<Answer<T>, 'status' | 'etag'>): Answer<T> {
+function unwrap<T>(text: string, { status, etag }: Pick<Answer<T>, 'status' | 'etag'>): Answer<T> {
   let envelope: Envelope<T>
   try {
     envelope = JSON.parse(text) as Envelope<T>
