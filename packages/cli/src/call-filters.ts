@@ -71,7 +71,13 @@ export function filtersQuery({
 }: CallFilters): Record<string, string | number | undefined> {
   const { skill, agent, outcome, via, rollout, session, trace } = same
   return {
-    ...{ skill, agent, outcome, via, rollout, session, trace },
+    skill,
+    agent,
+    outcome,
+    via,
+    rollout,
+    session,
+    trace,
     version: skillVersion,
     error_code: errorCode,
     min_duration_ms: minDurationMs,

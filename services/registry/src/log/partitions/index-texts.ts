@@ -25,7 +25,7 @@ export async function indexClosedDays(sql: postgres.Sql): Promise<string[]> {
 }
 
 /** The days whose text is indexed, as `YYYYMMDD`. */
-export async function indexedDays(sql: postgres.Sql): Promise<ReadonlySet<string>> {
+async function indexedDays(sql: postgres.Sql): Promise<ReadonlySet<string>> {
   const found = await sql<{ day: string }[]>`
     select left(right(c.relname, 13), 8) as day from pg_class c join pg_index x on x.indexrelid = c.oid
     where c.relname ~ '^call_payloads_\\d{8}_text$' and x.indisvalid`
