@@ -1,5 +1,6 @@
 import type { CallRow, ExportQuery } from '@repertoire/contract'
 import { agentToRead, nameInRows, readWindow, Refusal, type Caller } from '@repertoire/core'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../ports.ts'
 import type { CallQuery } from '../stored.ts'
 import type { Visit } from '../visit.ts'
@@ -57,6 +58,24 @@ type Writing = {
   readonly close: () => void
 }
 
+type Page = { readonly rows: readonly CallRow[]; readonly lookedTo: string | undefined }
+
+const mostTries = 6
+const pauseMs = 250
+
+// Nobody waits for one page: a database that is busy for a moment does not break off what took minutes so far.
+async function readPatiently(read: () => Promise<Page>): Promise<Page> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await read()
+    } catch (error) {
+      const mayPass = error instanceof Refusal && (error.code === 'UNAVAILABLE' || error.code === 'BUSY')
+      if (!mayPass || tries === mostTries) throw error
+      await pause(pauseMs * tries)
+    }
+  }
+}
+
 async function* writePieces(deps: Deps, caller: Caller, { question, writer, mayGoOn, close }: Writing): AsyncGenerator<string> {
   let rows = 0
   try {
@@ -64,10 +83,7 @@ async function* writePieces(deps: Deps, caller: Caller, { question, writer, mayG
     for (let beyond: string | undefined; ;) {
       const stop = mayGoOn()
       if (stop !== undefined) throw new Refusal('UNAVAILABLE', stop)
-      const page: { readonly rows: readonly CallRow[]; readonly lookedTo: string | undefined } = await deps.calls.find({
-        ...question,
-        beyond,
-      })
+      const page: Page = await readPatiently(() => deps.calls.find({ ...question, beyond }))
       rows += page.rows.length
       if (page.rows.length > 0) yield withholdPayloads(deps, caller, page.rows).map(writer.row).join('')
       beyond = page.lookedTo ?? (page.rows.length === question.limit ? page.rows.at(-1)?.call_id : undefined)

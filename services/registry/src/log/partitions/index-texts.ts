@@ -23,11 +23,3 @@ export async function indexClosedDays(sql: postgres.Sql): Promise<string[]> {
   }
   return days.map(({ part }) => part)
 }
-
-/** The days whose text is indexed, as `YYYYMMDD`. */
-async function indexedDays(sql: postgres.Sql): Promise<ReadonlySet<string>> {
-  const found = await sql<{ day: string }[]>`
-    select left(right(c.relname, 13), 8) as day from pg_class c join pg_index x on x.indexrelid = c.oid
-    where c.relname ~ '^call_payloads_\\d{8}_text$' and x.indisvalid`
-  return new Set(found.map(({ day }) => day))
-}
