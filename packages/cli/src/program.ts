@@ -7,6 +7,7 @@ import { addAudit } from './commands/audit.ts'
 import { addCall } from './commands/call.ts'
 import { addCalls } from './commands/calls.ts'
 import { addCanary } from './commands/canary.ts'
+import { addCancel } from './commands/cancel.ts'
 import { addCheck } from './commands/check.ts'
 import { addConnections } from './commands/connections.ts'
 import { addDependents } from './commands/dependents.ts'
@@ -21,11 +22,14 @@ import { addList } from './commands/list.ts'
 import { addPromote } from './commands/promote.ts'
 import { addPublish } from './commands/publish.ts'
 import { addRelease } from './commands/release.ts'
+import { addReplay } from './commands/replay.ts'
 import { addResolve } from './commands/resolve.ts'
+import { addResult } from './commands/result.ts'
 import { addRevert } from './commands/revert.ts'
 import { addRevoke } from './commands/revoke.ts'
 import { addRollback } from './commands/rollback.ts'
 import { addSelf } from './commands/self.ts'
+import { addSettle } from './commands/settle.ts'
 import { addShow } from './commands/show.ts'
 import { addStats } from './commands/stats.ts'
 import { addTail } from './commands/tail.ts'
@@ -41,7 +45,22 @@ import { writeErr, writeOut } from './terminal.ts'
 const additions = {
   'For authors:': [addCheck, addPublish, addImport],
   'Who gets which version:': [addRelease, addCanary, addPromote, addRollback, addRevert, addDeprecate, addWithdraw, addUnyank],
-  'Looking and calling:': [addList, addShow, addResolve, addDependents, addCall, addCalls, addTail, addStats, addExport, addSelf],
+  'Looking and calling:': [
+    addList,
+    addShow,
+    addResolve,
+    addDependents,
+    addCall,
+    addCalls,
+    addTail,
+    addStats,
+    addExport,
+    addResult,
+    addReplay,
+    addCancel,
+    addSettle,
+    addSelf,
+  ],
   'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addConnections, addTransfer, addExplain, addAudit, addAdminKey],
 }
 

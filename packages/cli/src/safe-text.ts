@@ -20,6 +20,11 @@ export function safeJson(value: unknown, indent = 2): string {
   return (JSON.stringify(value, null, indent) ?? 'null').replace(unsafe, (found) => (found === '\n' ? found : jsonEscape(found)))
 }
 
+/** A piece of JSON text in which no character can steer a terminal; outside of strings only line breaks and tabs stay. */
+export function safeJsonText(text: string): string {
+  return text.replace(unsafe, (found) => (found === '\n' || found === '\t' ? found : jsonEscape(found)))
+}
+
 function escapeAll(text: string): string {
   return text.replace(unsafe, (found) => {
     const point = found.codePointAt(0) ?? 0

@@ -5,16 +5,19 @@ export function writeOut(text: string): void {
   process.stdout.write(text)
 }
 
-/** Writes to standard output as fast as its reader takes it. */
-export async function writeOutSlowly(text: string): Promise<void> {
-  if (process.stdout.write(text) || process.stdout.destroyed) return
-  // A reader that has gone away takes nothing more, and there is nothing to wait for.
-  await new Promise<void>((resolve) => {
-    const go = (): void => {
-      process.stdout.off('drain', go).off('close', go).off('error', go)
-      resolve()
+/** Writes to standard output and answers once its reader can take more; false when the reader is gone. */
+export async function writeOutWhole(text: string): Promise<boolean> {
+  const { stdout } = process
+  if (!stdout.writable) return false
+  if (stdout.write(text)) return true
+  return new Promise((resolve) => {
+    const end = (goesOn: boolean) => (): void => {
+      stdout.off('drain', go).off('close', leave)
+      resolve(goesOn)
     }
-    process.stdout.once('drain', go).once('close', go).once('error', go)
+    const go = end(true)
+    const leave = end(false)
+    stdout.on('drain', go).on('close', leave)
   })
 }
 

@@ -20,6 +20,8 @@ export type TestRegistry = {
   readonly folder: string
   readonly run: (args: readonly string[], options?: RunOptions) => Promise<Ran>
   readonly start: (args: readonly string[], options?: RunOptions) => Running
+  /** Kills it in the middle of what it does, and starts it again in the same place. */
+  readonly crash: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -42,7 +44,7 @@ export async function startRegistry(skills: Readonly<Record<string, string>>): P
     REPERTOIRE_SKILLS_DIR: join(folder, 'skills'),
     REPERTOIRE_LOG_LEVEL: 'warn',
   }
-  const child = spawn(process.execPath, [registryMain], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let child = spawn(process.execPath, [registryMain], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const url = await addressOf(child)
   const adminKeyFile = join(dataDir, 'admin.key')
   const as = (options: RunOptions = {}): RunOptions => ({
@@ -55,13 +57,25 @@ export async function startRegistry(skills: Readonly<Record<string, string>>): P
     folder,
     run: (args, options) => startCli(args, as(options)).ended,
     start: (args, options) => startCli(args, as(options)),
+    crash: async () => {
+      await endOf(child, 'SIGKILL')
+      child = spawn(process.execPath, [registryMain], {
+        env: { ...env, REPERTOIRE_PORT: new URL(url).port },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      await addressOf(child)
+    },
     stop: async () => {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      child.kill('SIGTERM')
-      await ended
+      await endOf(child, 'SIGTERM')
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown> {
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill(signal)
+  return ended
 }
 
 /** Runs the built command line as a process of its own, to its end. */

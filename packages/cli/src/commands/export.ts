@@ -6,7 +6,7 @@ import { withContext, type Context } from '../context.ts'
 import { examples } from '../examples.ts'
 import { readExport } from '../read-export.ts'
 import { safeBlock } from '../safe-text.ts'
-import { outputWidth, writeErr, writeOutSlowly } from '../terminal.ts'
+import { outputWidth, writeErr, writeOutWhole } from '../terminal.ts'
 
 type Options = CallFilters & CallWindow & { readonly format: 'ndjson' | 'csv'; readonly output?: string }
 
@@ -43,7 +43,7 @@ async function exportTo({ print, registry }: Context, { format, output, ...optio
   const write = async (piece: string): Promise<void> => {
     bytes += Buffer.byteLength(piece)
     // What a terminal shows must not steer it; a file and a pipe get it as it is.
-    if (file === undefined) await writeOutSlowly(outputWidth() === undefined ? piece : safeBlock(piece))
+    if (file === undefined) await writeOutWhole(outputWidth() === undefined ? piece : safeBlock(piece))
     else await file.write(piece)
     if (print.isQuiet || performance.now() - toldAt < tellEveryMs) return
     toldAt = performance.now()
