@@ -33,6 +33,7 @@ import { addSettle } from './commands/settle.ts'
 import { addShow } from './commands/show.ts'
 import { addStats } from './commands/stats.ts'
 import { addTail } from './commands/tail.ts'
+import { addSpool } from './commands/spool.ts'
 import { addTransfer } from './commands/transfer.ts'
 import { addUnyank } from './commands/unyank.ts'
 import { addWithdraw } from './commands/withdraw.ts'
@@ -61,7 +62,8 @@ const additions = {
     addSettle,
     addSelf,
   ],
-  'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addConnections, addTransfer, addExplain, addAudit, addAdminKey],
+  'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addConnections, addTransfer, addExplain, addAudit],
+  'Where the registry runs:': [addAdminKey, addSpool],
 }
 
 /** The whole command line: every command, the options they share, and how it speaks when it is misused. */

@@ -54,6 +54,7 @@ describe('the help', () => {
       'explain',
       'audit',
       'admin-key',
+      'spool',
     ])
   })
   it.each(leaves(program).map((command) => [nameOf(command), command] as const))(

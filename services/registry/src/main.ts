@@ -1,4 +1,5 @@
 import { ConfigError, readConfig } from './config.ts'
+import { drainSpool } from './start/drain-spool.ts'
 import { makeAdminKey } from './start/write-admin-key.ts'
 import { startRegistry, StartStopped, type RunningRegistry } from './start/start-registry.ts'
 
@@ -13,9 +14,15 @@ async function main(): Promise<void> {
     process.stdout.write(`${await makeAdminKey(config)}\n`)
     process.exit(0)
   }
+  const [what, directory, ...more] = rest
+  if (command === 'spool' && what === 'drain' && directory !== undefined && more.length === 0) {
+    const say = (line: string): void => void process.stderr.write(`repertoire: ${line}\n`)
+    process.stdout.write(`${await drainSpool(config, { directory, say })}\n`)
+    process.exit(0)
+  }
   if (command !== undefined)
     throw new ConfigError(
-      `${command} is nothing this can do: without a word it starts the registry, with admin-key it makes a new admin key.`,
+      `${command} is nothing this can do: without a word it starts the registry, with admin-key it makes a new admin key, with spool drain and a data directory it brings the calls that lie there to the database.`,
     )
   const now: { registry?: RunningRegistry; isStopping: boolean } = { isStopping: false }
   // Signals are heard from the first moment: a start that is cut short takes down what it had brought up.

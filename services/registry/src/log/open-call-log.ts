@@ -9,6 +9,7 @@ import { noteFeedback } from './feedback.ts'
 import { getCall } from './find-calls.ts'
 import { lagOfOthers } from './lag-of-others.ts'
 import { prepareRows } from './insert-rows.ts'
+import { markLeft } from './missing-replicas.ts'
 import { settleCall } from './settle-call.ts'
 import { keepFolded } from './rollups/fold.ts'
 import { findPage } from './search/find-page.ts'
@@ -16,6 +17,7 @@ import { settleOrphans } from './settle-orphans.ts'
 import { claimFolder, readSpoolId } from './spool/claim-folder.ts'
 import { createDrain } from './spool/drain.ts'
 import { encodeEntry } from './spool/frames.ts'
+import { noteInstances, readInstances } from './spool/instances.ts'
 import { openSpool } from './spool/open-spool.ts'
 import { waitForEnd } from './wait-for-end.ts'
 import { withDeadline } from './with-deadline.ts'
@@ -52,6 +54,7 @@ const appendDeadlineMs = 1800
 const keyedDeadlineMs = 1000
 const readOwnMs = 400
 const closeMs = 1500
+const releaseAgainMs = 5000
 /** As long as a timer can be set for. */
 const longestMs = 2 ** 31 - 1
 
@@ -61,9 +64,12 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
   const { log, reading } = database
   const spool = await openSpool({ folder, maxBytes, onError: (error) => logger.error({ err: error }, 'the spool could not be written') })
   const spoolId = await readSpoolId(folder)
+  const earlier = await readInstances(folder)
+  await noteInstances(folder, [...earlier, instance])
   const openCalls = new Set<string>()
   let installId = ''
   let isCaughtUp = false
+  let isClosed = false
   let troubleAt = performance.now()
   // A batch has no deadline of its own: while one is on its way no second one is sent, and a dead link is replaced.
   const write = (entries: readonly LogEntry[]): Promise<void> =>
@@ -95,6 +101,14 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
     isCaughtUp: () => isCaughtUp,
     steadyMs: () => performance.now() - troubleAt,
   })
+  // Nobody misses a process any more of which everything is there; until that is noted, it is tried again.
+  const releaseEarlier = (): void => {
+    if (isClosed || earlier.length === 0) return
+    log.gate
+      .run(() => markLeft(log.sql, earlier))
+      .then(() => noteInstances(folder, [instance]))
+      .catch(() => setTimeout(releaseEarlier, releaseAgainMs).unref())
+  }
   const writeNow = writeSoon(write)
   // What this replica has acknowledged is there when it is asked for; what others have, a moment later.
   const readOwn = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -171,9 +185,13 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
       const left = spool.tail()
       drain.begin()
       // What an earlier process left is drained first; only then is it known which of its calls have no row.
-      void drain.settled(longestMs, left).then((isThere) => (isCaughtUp = isThere))
+      void drain.settled(longestMs, left).then((isThere) => {
+        isCaughtUp = isThere
+        if (isThere) releaseEarlier()
+      })
     },
     close: async () => {
+      isClosed = true
       await orphans.stop()
       await drain.settled(closeMs)
       await drain.stop()

@@ -19,6 +19,7 @@ import { forgetKept } from '../log/forget-kept.ts'
 import { openCounts } from '../log/counts/open-counts.ts'
 import { openCallLog } from '../log/open-call-log.ts'
 import { openLeases } from '../log/leases.ts'
+import { watchMissing } from '../log/missing-replicas.ts'
 import { openResults } from '../log/results.ts'
 import { keepPartitions } from '../log/partitions/keep-partitions.ts'
 import { openShownLog } from '../log/shown-log.ts'
@@ -197,6 +198,8 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   )
   const partitions = keepPartitions(database, { logger, retention: config.retention })
   undo.add('partitions', partitions.stop, 1000)
+  const missing = watchMissing(database.log, logger)
+  undo.add('watch over replicas', missing.stop, 1000)
   const stopForgetting = forgetKept(database, logger)
   undo.add('forgetting', async () => stopForgetting())
   undo.add('automation', startAutomation(deps, logger))
@@ -216,6 +219,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
         ...(aheadMs() === 0 ? [] : ['clock_differs']),
         ...(calls.isDown() ? ['log_down'] : []),
         ...(calls.lagMs() > 5000 ? ['log_lagging'] : []),
+        ...(missing.count() > 0 ? ['replica_missing'] : []),
         ...partitions.trouble(),
       ],
       staleMs: () => (isStale() ? feed.ageMs() : undefined),
@@ -230,6 +234,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       skills: () => feed.current().skills.size,
       strayRows: partitions.strayRows,
       refusals: refusals.counts,
+      replicasMissing: missing.count,
     }),
   }
   const server = await serve(createApp(httpDeps), { host: config.host, port: config.port })
