@@ -8,6 +8,7 @@ const quiet = {
   shownDropped: () => 0,
   skills: () => 1,
   strayRows: () => 3,
+  replicasMissing: () => 0,
 }
 
 describe('the metrics', () => {
