@@ -46,7 +46,18 @@ export function largeCatalogue({ skills, versions }: Size): Changes {
 
 /** Changes up to a revision, where only some rows changed. */
 export function changesAt(revision: number, rows: Partial<Changes>): Changes {
-  const none = { skills: [], versions: [], lines: [], rollouts: [], agents: [], keys: [], grants: [], requirements: [], connections: [] }
+  const none = {
+    skills: [],
+    versions: [],
+    lines: [],
+    rollouts: [],
+    agents: [],
+    keys: [],
+    grants: [],
+    requirements: [],
+    connections: [],
+    quotas: [],
+  }
   return { installId: 'bench', epoch: 1, revision, ...none, ...rows }
 }
 

@@ -21,6 +21,7 @@ import { addKeys } from './commands/keys.ts'
 import { addList } from './commands/list.ts'
 import { addPromote } from './commands/promote.ts'
 import { addPublish } from './commands/publish.ts'
+import { addQuotas } from './commands/quotas.ts'
 import { addRelease } from './commands/release.ts'
 import { addReplay } from './commands/replay.ts'
 import { addResolve } from './commands/resolve.ts'
@@ -62,7 +63,7 @@ const additions = {
     addSettle,
     addSelf,
   ],
-  'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addConnections, addTransfer, addExplain, addAudit],
+  'Who may what:': [addAgents, addKeys, addGrant, addGrants, addRevoke, addQuotas, addConnections, addTransfer, addExplain, addAudit],
   'Where the registry runs:': [addAdminKey, addSpool],
 }
 

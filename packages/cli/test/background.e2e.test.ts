@@ -131,6 +131,28 @@ describe('replay', () => {
   })
 })
 
+describe('quotas', () => {
+  it('limit calls, say so, are listed with why, and end when they are removed', async () => {
+    const reason = ['--reason', 'no flood of lists']
+    for (const wrong of [[], ['--agent', 'bot'], ['--per-day', '3'], ['--agent', 'bot', '--connection', 'x', '--per-day', '3']])
+      expect((await run(['quotas', 'create', ...wrong, ...reason])).code).toBe(2)
+    const made = json<{ id: string }>(
+      await run(['quotas', 'create', '--agent', 'bot', '--skill', 'make-list', '--per-day', '1', ...reason, '--json']),
+    )
+    expect((await run(['quotas', 'list'])).out).toMatch(/bot to make-list +1 +admin +\d{4}-\d{2}-\d{2} +no flood of lists/)
+    expect((await call({ count: 1 })).code).toBe(0)
+    const refused = await call({ count: 1 })
+    expect([refused.code, refused.err]).toEqual([
+      3,
+      expect.stringMatching(/used the 1 calls a day of make-list\. \(QUOTA_EXCEEDED\)\n.*at most 1 calls a day\n {2}hint: try again at /),
+    ])
+    expect((await asBot('self')).out).toMatch(/a day +1 of 1 calls of make-list\n/)
+    expect((await run(['quotas', 'remove', made.id])).out).toBe(`quota ${made.id} is removed\n`)
+    expect((await call({ count: 1 })).code).toBe(0)
+    expect(await run(['quotas', 'list'])).toEqual({ code: 0, out: '', err: 'no quota is set\n' })
+  })
+})
+
 describe('settle', () => {
   it('says once what became of a call whose process was killed', async () => {
     const id = idOf(await call({ count: 1, ms: 50_000 }, '--async'))

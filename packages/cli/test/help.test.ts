@@ -49,6 +49,7 @@ describe('the help', () => {
       'deny',
       'grants',
       'revoke',
+      'quotas',
       'connections',
       'transfer',
       'explain',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import * as access from './access.ts'
 import * as audit from './audit.ts'
 import * as explain from './explain.ts'
+import * as quotas from './quotas.ts'
 import * as skills from './skills.ts'
 import type { Endpoint } from './endpoint.ts'
 
@@ -157,6 +158,31 @@ export const accessEndpoints = {
     path: '/v1/connections/{name}',
     access: 'admin',
     summary: 'Removes a connection.',
+    query: none,
+    data: access.Removed,
+  },
+  createQuota: {
+    method: 'POST',
+    path: '/v1/quotas',
+    access: 'admin',
+    summary: 'Limits calls of an agent, a skill, an agent to a skill, or over a connection.',
+    query: none,
+    body: quotas.CreateQuotaBody,
+    data: quotas.Quota,
+  },
+  listQuotas: {
+    method: 'GET',
+    path: '/v1/quotas',
+    access: 'admin',
+    summary: 'The limits on calls.',
+    query: access.PageQuery,
+    data: quotas.QuotaList,
+  },
+  removeQuota: {
+    method: 'DELETE',
+    path: '/v1/quotas/{id}',
+    access: 'admin',
+    summary: 'Removes a limit on calls, at once.',
     query: none,
     data: access.Removed,
   },

@@ -1,14 +1,13 @@
 import { z } from 'zod'
+import { AgentId } from './names.ts'
 import { limits } from './limits.ts'
+import { QuotaUse } from './quotas.ts'
 import { TagPattern } from './tag-classes.ts'
 import { Instant } from './times.ts'
 
 /** What a caller may manage. */
 export const Role = z.enum(['agent', 'publisher', 'operator', 'auditor', 'admin'])
 export type Role = z.infer<typeof Role>
-
-/** The id of an agent, and of a user that an agent asks for. */
-export const AgentId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'an agent id is lower case letters, digits, . _ -, at most 64')
 
 /** The body that registers an agent. */
 export const CreateAgentBody = z.strictObject({
@@ -125,6 +124,7 @@ export const Self = z.object({
     .nullable()
     .describe('the user it asks for: both have to be allowed'),
   requirements: z.record(z.string(), z.record(z.string(), z.string())).describe('declared ranges, by instance'),
+  quotas: z.array(QuotaUse).describe('its own limits on calls, and what it has used of them'),
 })
 export type Self = z.infer<typeof Self>
 

@@ -52,7 +52,7 @@ export const errorCatalogue = {
     status: 404,
     origin: 'registry',
     next: 'give_up',
-    meaning: 'No such route, agent, key, grant, call, rollout, connection or file.',
+    meaning: 'No such route, agent, key, grant, quota, call, rollout, connection or file.',
   },
   SKILL_NOT_FOUND: { status: 404, origin: 'registry', next: 'give_up', meaning: 'No skill of that name is there for this caller.' },
   VERSION_NOT_FOUND: {
@@ -169,6 +169,12 @@ export const errorCatalogue = {
     origin: 'registry',
     next: 'retry',
     meaning: 'Too many requests of one agent, or too many failed ones from one address; Retry-After says when to come back.',
+  },
+  QUOTA_EXCEEDED: {
+    status: 429,
+    origin: 'registry',
+    next: 'retry',
+    meaning: 'The calls that a quota allows in this minute or on this day are used up; Retry-After says when there are new ones.',
   },
   HEADERS_TOO_LARGE: { status: 431, origin: 'registry', next: 'fix_input', meaning: 'The request headers are larger than 16 KiB.' },
   INTERNAL: { status: 500, origin: 'registry', next: 'retry', meaning: 'A fault of the registry; the request id finds it in the log.' },

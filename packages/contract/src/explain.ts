@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AgentId } from './access.ts'
+import { AgentId } from './names.ts'
 import { TagClassReached } from './tag-classes.ts'
 
 /** The query of an explanation. */

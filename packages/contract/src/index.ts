@@ -49,6 +49,7 @@ export { AccessExplained, ExplainQuery, TagExplained } from './explain.ts'
 export { limits } from './limits.ts'
 export { Effects, Example, ExecutorSpec, Manifest, PermissionTag, SkillErrorSpec } from './manifest.ts'
 export { maxSkillNameLength, skillNamePattern } from './names.ts'
+export { CreateQuotaBody, Quota, QuotaList, QuotaUse } from './quotas.ts'
 export { CodeBundle, CodeLanguage, RunFailureReason, RunRequest, RunResult } from './runner.ts'
 export { RedactFile, Redaction } from './redaction.ts'
 export {

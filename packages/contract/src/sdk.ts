@@ -8,6 +8,7 @@ export type { Agent, Connection, CreateAgentBody, CreateConnectionBody, CreatedK
 export type { AccessExplained } from './explain.ts'
 export type { AuditEntry, AuditList, AuditVerified } from './audit.ts'
 export type { CallBody, CallList, CallRow, ListCallsQuery } from './calls.ts'
+export type { Quota, QuotaUse } from './quotas.ts'
 export type {
   AttemptStats,
   CallStats,

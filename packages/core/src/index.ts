@@ -57,6 +57,7 @@ export type {
   Index,
   KeyRecord,
   PausedReason,
+  QuotaRecord,
   RolloutRecord,
   RolloutState,
   RolloutStep,
@@ -89,6 +90,8 @@ export { agentToRead, nameInRows, readingScope, requireReading } from './stats/r
 export type { ReadingScope } from './stats/reading-scope.ts'
 export { readWindow } from './stats/window.ts'
 export type { Window } from './stats/window.ts'
+export { firstAllowance, heldAllowance, loneAllowance, nextAllowance, quotasOn, targetKey, windowAt } from './quota.ts'
+export type { QuotaShare, QuotaSpan, QuotaTarget } from './quota.ts'
 export { applyChanges, assembleSkill, emptySnapshot } from './snapshot.ts'
 export type { Changes, LineRow, RequirementRow, SkillRow } from './snapshot.ts'
 export { open, seal } from './seal.ts'

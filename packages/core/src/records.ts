@@ -146,6 +146,16 @@ export type ConnectionRecord = {
   readonly createdAt: string
 }
 
+/** A limit on calls of an agent, of a skill, of an agent to a skill, or over a connection; null where there is none. */
+export type QuotaRecord = {
+  readonly id: string
+  readonly agentId: string | null
+  readonly skillKey: string | null
+  readonly connection: string | null
+  readonly perMinute: number | null
+  readonly perDay: number | null
+}
+
 /** What the catalogue is looked up in: maps that share what did not change from one revision to the next. */
 export type Index<V> = {
   readonly size: number
@@ -170,4 +180,6 @@ export type Snapshot = {
   /** By agent, then instance, then the skill's key: the declared range. */
   readonly requirements: Index<ReadonlyMap<string, ReadonlyMap<string, string>>>
   readonly connections: Index<ConnectionRecord>
+  /** By what each is about. */
+  readonly quotas: Index<QuotaRecord>
 }

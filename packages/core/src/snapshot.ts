@@ -5,6 +5,7 @@ import type {
   GrantRecord,
   Index,
   KeyRecord,
+  QuotaRecord,
   RolloutRecord,
   SkillRecord,
   Snapshot,
@@ -13,6 +14,7 @@ import type {
 import { groupBy } from './group-by.ts'
 import { prepareMatches } from './match-ranges.ts'
 import { nameKey } from './names.ts'
+import { targetKey } from './quota.ts'
 import { shareParts } from './share-parts.ts'
 
 /** A skill's own row. */
@@ -44,6 +46,7 @@ export type Changes = {
   readonly grants: readonly (GrantRecord & { readonly removed: boolean })[]
   readonly requirements: readonly RequirementRow[]
   readonly connections: readonly (ConnectionRecord & { readonly removed: boolean })[]
+  readonly quotas: readonly (QuotaRecord & { readonly removed: boolean })[]
 }
 
 /** A catalogue with nothing in it. */
@@ -58,6 +61,7 @@ export const emptySnapshot: Snapshot = {
   keys: indexed(),
   requirements: indexed(),
   connections: indexed(),
+  quotas: indexed(),
 }
 
 /**
@@ -83,6 +87,7 @@ function applyTo(before: Snapshot, changes: Changes): Snapshot {
     keys: changes.keys.reduce((keys, key) => keys.set(key.hash, key), mapOf(before.keys)),
     requirements: applyRequirements(before, changes),
     connections: applyConnections(before, changes),
+    quotas: applyQuotas(before, changes),
   }
 }
 
@@ -231,6 +236,15 @@ function applyConnections(before: Snapshot, changes: Changes): Snapshot['connect
       if (removed) next.delete(connection.name)
       else next.set(connection.name, connection)
     }
+  })
+}
+
+// One that was removed may have been followed by another about the same, in the same changes.
+function applyQuotas(before: Snapshot, changes: Changes): Snapshot['quotas'] {
+  if (changes.quotas.length === 0) return before.quotas
+  return mapOf(before.quotas).withMutations((next) => {
+    for (const quota of changes.quotas) if (quota.removed && next.get(targetKey(quota))?.id === quota.id) next.delete(targetKey(quota))
+    for (const { removed, ...quota } of changes.quotas) if (!removed) next.set(targetKey(quota), quota)
   })
 }
 

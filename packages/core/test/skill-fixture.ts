@@ -113,7 +113,18 @@ export function rolloutOf(sketch: Partial<RolloutRecord>): RolloutRecord {
 
 /** Changes up to a revision: what is not said did not change. */
 export function changesAt(revision: number, rows: Partial<Changes>): Changes {
-  const none = { skills: [], versions: [], lines: [], rollouts: [], agents: [], keys: [], grants: [], requirements: [], connections: [] }
+  const none = {
+    skills: [],
+    versions: [],
+    lines: [],
+    rollouts: [],
+    agents: [],
+    keys: [],
+    grants: [],
+    requirements: [],
+    connections: [],
+    quotas: [],
+  }
   return { installId: 'test', epoch: 1, revision, ...none, ...rows }
 }
 

@@ -1,4 +1,4 @@
-import { applyChanges, emptySnapshot, type Changes, type Snapshot } from '@repertoire/core'
+import { applyChanges, emptySnapshot, quotasOn, type Changes, type Snapshot } from '@repertoire/core'
 import { describe, expect, it } from 'vitest'
 import { changesAt, rolloutOf, snapshotOf, versionOf } from './skill-fixture.ts'
 
@@ -60,7 +60,7 @@ describe('changes to a catalogue', () => {
     )
     expect([running.ordered[0]?.rollouts.length, ended.ordered[0]?.rollouts.length, stable(ended)]).toEqual([1, 0, undefined])
   })
-  it('take grants, requirements and connections back by tombstones', () => {
+  it('take grants, requirements, connections and quotas back by tombstones', () => {
     const agent = { id: 'a', name: 'A', role: 'agent', team: null, tenant: null, domains: [], disabled: false } as const
     const grant = { id: 'g', agentId: 'a', pattern: 'orders:*', deny: false, expiresAt: null }
     const connection = { name: 'shop', baseUrl: 'http://shop', headers: {}, createdAt: '2026-01-01T00:00:00.000Z' }
@@ -82,6 +82,24 @@ describe('changes to a catalogue', () => {
         connections: [{ ...connection, removed: true }],
       }),
     )
+    const quota = { id: 'q', agentId: 'a', skillKey: 'skill', connection: null, perMinute: 5, perDay: null }
+    const limited = applyChanges(taken, changesAt(4, { quotas: [{ ...quota, removed: false }] }))
+    const quotaIds = (snapshot: Snapshot): string[] => [...snapshot.quotas.values()].map(({ id }) => id)
+    // In one go the newer of two about the same may come first.
+    const other = { ...quota, id: 'r' }
+    const changed = applyChanges(
+      limited,
+      changesAt(5, {
+        quotas: [
+          { ...other, removed: false },
+          { ...quota, removed: true },
+        ],
+      }),
+    )
+    const free = applyChanges(changed, changesAt(6, { quotas: [{ ...other, removed: true }] }))
+    expect([limited, changed, free].map(quotaIds)).toEqual([['q'], ['r'], []])
+    const on = (agentId: string, skillKey: string): number => quotasOn(limited.quotas, { agentId, skillKey, connection: null }).length
+    expect([on('a', 'skill'), on('a', 'other'), on('b', 'skill')]).toEqual([1, 0, 0])
     const said = (snapshot: Snapshot): unknown[] => [
       snapshot.agents.get('a')?.grants.map(({ pattern }) => pattern),
       snapshot.requirements.get('a')?.get('default')?.get('skill'),

@@ -34,6 +34,8 @@ export type {
   Meta,
   Published,
   PublishBody,
+  Quota,
+  QuotaUse,
   ResolutionAt,
   ResolvedSet,
   RotatedKey,

@@ -1,5 +1,5 @@
 import type { Detail, Effects, ExecutorSpec } from '@repertoire/contract'
-import type { ConnectionRecord, VersionRecord } from '@repertoire/core'
+import type { ConnectionRecord, QuotaRecord, QuotaSpan, VersionRecord } from '@repertoire/core'
 import type { Completion, NewCallRow } from './stored.ts'
 
 /** What carries calls out, by kind. */
@@ -131,4 +131,26 @@ export type AsyncCalls = {
   /** Says that a call runs here, and hears when it is to end. */
   readonly run: (callId: string, work: (signal: AbortSignal) => Promise<unknown>) => void
   readonly running: () => number
+}
+
+/** What this replica may spend of the limits on calls, which it shares with the others without asking anybody during a call. */
+export type Quotas = {
+  /** Counts one call against all of these limits; or against none of them, where one of them has nothing left. */
+  readonly spend: (quotas: readonly QuotaRecord[], nowMs: number) => QuotaSpent | QuotaExceeded
+  /** How many calls there were in the minute or day of a moment, as far as this replica has heard. */
+  readonly used: (quota: QuotaRecord, span: QuotaSpan, nowMs: number) => number
+  /** How many calls were refused here since the start. */
+  readonly refused: () => number
+}
+
+/** A call that was counted, and how it is made uncounted when nothing was carried out after all. */
+export type QuotaSpent = { readonly kind: 'spent'; readonly takeBack: () => void }
+
+/** The limit that has nothing left, over which span, and after how long it is worth trying again. */
+export type QuotaExceeded = {
+  readonly kind: 'exceeded'
+  readonly quota: QuotaRecord
+  readonly span: QuotaSpan
+  readonly limit: number
+  readonly retryAfterMs: number
 }

@@ -9,6 +9,7 @@ export type Measured = {
   readonly skills: () => number
   readonly strayRows: () => number
   readonly replicasMissing: () => number
+  readonly quotaRefusals: () => number
   /** How often each code was answered since this process began. */
   readonly refusals: () => ReadonlyMap<string, number>
 }
@@ -34,6 +35,7 @@ export function createMetrics(measured: Measured): () => Promise<{ readonly type
   gauge('repertoire_shown_dropped', 'Events about what was shown that were dropped', measured.shownDropped)
   gauge('repertoire_default_partition_rows', 'Rows of the log in a default partition, of which up to 1 000 are counted', measured.strayRows)
   gauge('repertoire_replicas_missing', 'Replicas silent for five minutes that may have calls on their disks', measured.replicasMissing)
+  gauge('repertoire_quota_refusals', 'Calls that this replica refused because a quota was used up', measured.quotaRefusals)
   new Counter({
     name: 'repertoire_refusals_total',
     help: 'Requests that were refused, by code; those at the door (401, 429, 503) have no row in the call log',

@@ -9,7 +9,7 @@ import type {
   Snapshot,
   VersionSchemas,
 } from '@repertoire/core'
-import type { AsyncCalls, Claims, Executors, Leases, Results, RetryBudget } from './call-ports.ts'
+import type { AsyncCalls, Claims, Executors, Leases, Quotas, Results, RetryBudget } from './call-ports.ts'
 import type { Counts } from './counted.ts'
 import type { Places } from './places.ts'
 import type { Tail } from './tail.ts'
@@ -35,6 +35,7 @@ import type {
   NewVersion,
   Page,
   Propagation,
+  QuotaRow,
   RequirementDeclared,
   RolloutQuery,
   Settlement,
@@ -55,6 +56,8 @@ export type {
   Lease,
   Leases,
   NewClaim,
+  QuotaExceeded,
+  Quotas,
   Results,
   RetryBudget,
 } from './call-ports.ts'
@@ -73,6 +76,7 @@ export type Deps = {
   readonly claims: Claims
   readonly results: Results
   readonly leases: Leases
+  readonly quotas: Quotas
   readonly asyncCalls: AsyncCalls
   readonly counts: Counts
   readonly tail: Tail
@@ -119,6 +123,8 @@ export type Store = {
   readonly listAgents: (page: Page) => Promise<readonly AgentRow[]>
   readonly listKeys: (agentId: string) => Promise<readonly KeyRow[]>
   readonly listGrants: (agentId: string) => Promise<readonly GrantRow[]>
+  /** A page of the limits on calls, by id. */
+  readonly listQuotas: (page: Page) => Promise<readonly QuotaRow[]>
   readonly rollout: (id: string, options?: { readonly isUrgent?: boolean }) => Promise<StoredRollout | undefined>
   /** The salt of the newest rollout of a version. */
   readonly saltOf: (skillId: string, version: string) => Promise<string | undefined>
@@ -214,6 +220,12 @@ export type Transaction = {
       readonly by: string
     }) => Promise<boolean>
     readonly remove: (name: string, at: Date) => Promise<boolean>
+  }
+  readonly quotas: {
+    /** False when there is one about the same already. */
+    readonly insert: (quota: Omit<QuotaRow, 'createdAt'> & { readonly at: Date }) => Promise<boolean>
+    /** Takes one away, and answers with it; undefined when there was none. */
+    readonly remove: (id: string, at: Date) => Promise<QuotaRow | undefined>
   }
   readonly audit: {
     readonly append: (event: AuditEvent) => Promise<void>

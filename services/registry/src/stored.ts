@@ -1,5 +1,5 @@
 import type { CallRow, FeedbackBody, ListCallsQuery, VersionStatus } from '@repertoire/contract'
-import type { AgentRecord, Caller, CheckedBundle, GrantRecord, Plan, RolloutRecord } from '@repertoire/core'
+import type { AgentRecord, Caller, CheckedBundle, GrantRecord, Plan, QuotaRecord, RolloutRecord } from '@repertoire/core'
 
 /** Where a page starts, and how long it is. */
 export type Page = { readonly after: string | undefined; readonly limit: number }
@@ -62,6 +62,9 @@ export type GrantRow = Omit<GrantRecord, 'expiresAt'> & {
   readonly createdAt: Date
   readonly expiresAt: Date | null
 }
+
+/** A limit on calls as a row. */
+export type QuotaRow = QuotaRecord & { readonly reason: string; readonly createdBy: string; readonly createdAt: Date }
 
 /** All the ranges one instance of an agent declares. */
 export type DeclaredRanges = {

@@ -42,6 +42,7 @@ const snapshot = applyChanges(emptySnapshot, {
   connections: [
     { name: 'shop', baseUrl: 'http://shop', headers: { a: { env: 'A' } }, createdAt: '2026-01-01T00:00:00.000Z', removed: false },
   ],
+  quotas: [{ id: 'q1', agentId: 'bot', skillKey: null, connection: null, perMinute: 5, perDay: null, removed: false }],
 })
 const plain = ({ skills, skillKeys, agents, keys, requirements, connections, ...rest }: Snapshot): unknown => [
   rest,
@@ -92,7 +93,7 @@ describe('a catalogue on the disk', () => {
     await saveSnapshot(folder, { snapshot, confirmedAt: nowMs })
     await withHeader({})
     expect(await load()).toBeDefined()
-    for (const format of [1, 3, '2', null]) {
+    for (const format of [1, 2, 4, '3', null]) {
       await withHeader({ format })
       expect(await load()).toBeUndefined()
     }

@@ -35,6 +35,18 @@ export function addSelf(program: Command): void {
                     .join(', ')} (instance ${instance})`,
                 ] as const,
             ),
+            ...self.quotas.flatMap(({ skill, minute, day }) =>
+              [minute, day].flatMap((use) =>
+                use === null
+                  ? []
+                  : [
+                      [
+                        use === minute ? 'a minute' : 'a day',
+                        `${use.used} of ${use.limit} calls${skill === null ? '' : ` of ${skill}`}`,
+                      ] as const,
+                    ],
+              ),
+            ),
           ]),
         )
       }),

@@ -1,9 +1,9 @@
-import type { Self } from '@repertoire/contract'
-import { isKnownTo, type GrantRecord } from '@repertoire/core'
+import type { QuotaUse, Self } from '@repertoire/contract'
+import { isKnownTo, windowAt, type GrantRecord, type QuotaRecord, type QuotaSpan, type Snapshot } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { Visit } from '../visit.ts'
 
-/** Who the caller is, what it holds, the user it asks for, and what it declared. */
+/** Who the caller is, what it holds, the user it asks for, what it declared, and what it has used of its own quotas. */
 export function showSelf(deps: Deps, { caller }: Visit): Self {
   const nowMs = deps.clock.now().getTime()
   const { skills, requirements } = deps.snapshot()
@@ -24,7 +24,27 @@ export function showSelf(deps: Deps, { caller }: Visit): Self {
     requirements: Object.fromEntries(
       [...declared].map(([instance, ranges]) => [instance, Object.fromEntries([...ranges].map(([key, range]) => [nameFor(key), range]))]),
     ),
+    quotas: showQuotas(deps, { caller, snapshot: deps.snapshot(), nowMs }),
   }
+}
+
+type Seen = { readonly caller: Visit['caller']; readonly snapshot: Snapshot; readonly nowMs: number }
+
+// Of a skill it may not know there is no quota either.
+function showQuotas(deps: Deps, { caller, snapshot: { quotas, skills }, nowMs }: Seen): QuotaUse[] {
+  return [...quotas.values()].flatMap((quota) => {
+    const skill = quota.skillKey === null ? undefined : skills.get(quota.skillKey)
+    if (quota.agentId !== caller.id || (quota.skillKey !== null && (skill === undefined || !isKnownTo(skill, caller, nowMs)))) return []
+    const spending = (span: QuotaSpan, limit: number | null): QuotaUse['minute'] => showSpending(deps, { quota, span, limit, nowMs })
+    return [{ skill: skill?.name ?? null, minute: spending('minute', quota.perMinute), day: spending('day', quota.perDay) }]
+  })
+}
+
+type Spending = { readonly quota: QuotaRecord; readonly span: QuotaSpan; readonly limit: number | null; readonly nowMs: number }
+
+function showSpending(deps: Deps, { quota, span, limit, nowMs }: Spending): QuotaUse['minute'] {
+  if (limit === null) return null
+  return { limit, used: deps.quotas.used(quota, span, nowMs), resets_at: new Date(windowAt(span, nowMs).end).toISOString() }
 }
 
 function showHeld(grants: readonly GrantRecord[], nowMs: number): Self['grants'] {

@@ -9,6 +9,7 @@ import { claimKey } from './claim-key.ts'
 import { endRefused } from './end-refused.ts'
 import { readKey } from './idempotency.ts'
 import { recordCall } from './record-call.ts'
+import { spendQuotas } from './spend-quotas.ts'
 import { startAsync } from './start-async.ts'
 import { tellFirstAnswer } from './tell-first-answer.ts'
 
@@ -24,8 +25,13 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
     refuseRiskWhenUnconfirmed(visit, admission)
     const args = checkArguments(call, admission.resolved.version, input)
     if (input.body.dry_run) return await finishDryRun(deps, call, { admission, args })
-    const other = keyed === undefined ? undefined : await claimKey(deps, call, { keyed, isAway: first === 'away', admission })
-    if (other !== undefined) return other
+    const spent = spendQuotas(deps, visit.caller, admission)
+    const other =
+      keyed === undefined ? undefined : await claimKey(deps, call, { keyed, isAway: first === 'away', admission }).catch(spent.undo)
+    if (other !== undefined) {
+      spent.takeBack()
+      return other
+    }
     const admitted = { admission, args, input, signal: null }
     return await (input.isAsync ? startAsync(deps, call, admitted) : carryOut(deps, call, admitted))
   } catch (error) {

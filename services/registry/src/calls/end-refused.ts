@@ -19,8 +19,9 @@ export async function endRefused(deps: Deps, call: CallInProgress, error: unknow
   const end = call.endingOf(refusal)
   const answer = { kind: 'refused', refusal, meta: call.meta(end.outcome) } as const
   if (aboutAnotherCall.has(refusal.code)) return answer
-  // Whoever is turned away for want of room is counted: a row for each would make an overload worse.
-  if (!call.hasStarted() && !call.hasIntent() && errorCatalogue[refusal.code].status === 503) return answer
+  // Whoever is turned away for want of room, or of quota, is counted: a row for each would make an overload worse.
+  if (!call.hasStarted() && !call.hasIntent() && (refusal.code === 'QUOTA_EXCEEDED' || errorCatalogue[refusal.code].status === 503))
+    return answer
   try {
     return await finishCall(deps, call, { end, answer })
   } catch (failure) {

@@ -20,6 +20,7 @@ import { openCounts } from '../log/counts/open-counts.ts'
 import { openCallLog } from '../log/open-call-log.ts'
 import { openLeases } from '../log/leases.ts'
 import { watchMissing } from '../log/missing-replicas.ts'
+import { openQuotas } from '../log/quotas/open-quotas.ts'
 import { openResults } from '../log/results.ts'
 import { keepPartitions } from '../log/partitions/keep-partitions.ts'
 import { openShownLog } from '../log/shown-log.ts'
@@ -34,11 +35,9 @@ import { createKeyUses } from '../store/keys.ts'
 import { keepHead } from '../store/kept-head.ts'
 import { openStore } from '../store/open-store.ts'
 import { watchPools } from '../store/watch-pools.ts'
-import type { Confirmed } from '../store/snapshot-feed.ts'
 import { openApplicationLog } from './application-log.ts'
 import { startAutomation } from './automation.ts'
 import { writeBanner } from './banner.ts'
-import { bringUp, bringUpSoon, isAway, keepBringingUp, type BringUp, type BroughtUp } from './bring-up.ts'
 import { readInstallSecret, takeDataDirectory } from './data-directory.ts'
 import { ignoreDriverFaults } from './driver-faults.ts'
 import { explainStart } from './explain-start.ts'
@@ -47,9 +46,9 @@ import { createProver } from './prove-in-worker.ts'
 import { readTokenVerifier } from './read-oidc.ts'
 import { readTagClasses } from './read-tag-classes.ts'
 import { readRedaction } from './read-redaction.ts'
-import { sayWhatWasSeeded } from './report-seed.ts'
 import { startRunner } from './start-runner.ts'
 import { createUndo, type Undo } from './undo.ts'
+import { upOrAway } from './up-or-away.ts'
 
 /** A running registry. */
 export type RunningRegistry = { readonly banner: string; readonly port: number; readonly stop: () => Promise<void> }
@@ -149,6 +148,14 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   undo.add('executors', () => Promise.all([http.close(), code.close()]))
   const asyncCalls = openAsyncCalls({ database, calls, instance, logger })
   undo.add('log', () => Promise.all([calls.close(), shown.stop()]), 2500)
+  const quotas = openQuotas({
+    log: database.log,
+    instance,
+    logger,
+    now: () => clock.now().getTime(),
+    hasQuotas: () => feed.current().quotas.size > 0,
+  })
+  undo.add('quotas', quotas.stop, 1500)
   const deps: Deps = {
     settings: {
       replica: config.replica,
@@ -174,6 +181,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     claims: openClaims(() => database.log),
     results: openResults(() => database.log),
     leases: openLeases(() => database.log),
+    quotas,
     asyncCalls,
     executors: guardExecutors(
       { http, code, mcp: mcpExecutor },
@@ -235,6 +243,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       strayRows: partitions.strayRows,
       refusals: refusals.counts,
       replicasMissing: missing.count,
+      quotaRefusals: quotas.refused,
     }),
   }
   const server = await serve(createApp(httpDeps), { host: config.host, port: config.port })
@@ -256,41 +265,5 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       await asyncCalls.stop(config.drainMs)
       await undo.unwind()
     },
-  }
-}
-
-/** How the start went: what to say of it, and how to stop looking for a database that is away. */
-type Boot = { readonly madeKey: boolean; readonly skills: readonly string[]; readonly giveUp: () => void }
-
-// Without a database, what the disk kept is served, and the rest of the start happens when it is back.
-async function upOrAway(what: BringUp, saved: Confirmed | undefined): Promise<Boot> {
-  const { config, logger } = what
-  const isUp = (seeded: BroughtUp): Boot => ({
-    madeKey: seeded.madeKey,
-    skills: sayWhatWasSeeded(seeded.seeded, config.skillsDir),
-    giveUp: () => undefined,
-  })
-  if (saved === undefined) return isUp(await bringUp(what))
-  try {
-    const outcome = await bringUpSoon(what, patienceMs)
-    return 'underWay' in outcome ? serveSaved(what, saved, outcome.underWay) : isUp(outcome)
-  } catch (error) {
-    if (!isAway(error)) throw error
-    logger.warn({ err: error, revision: saved.snapshot.revision }, 'the database is away: what was last known is served')
-    return serveSaved(what, saved)
-  }
-}
-
-// Whoever has something to serve waits no longer than this for a database that hangs.
-const patienceMs = 8000
-
-function serveSaved(what: BringUp, saved: Confirmed, underWay?: Promise<BroughtUp>): Boot {
-  const since = new Date(saved.confirmedAt).toISOString()
-  return {
-    madeKey: false,
-    skills: [
-      `skills    ${what.feed.current().skills.size}, as known at ${since}: the database is away; changes are refused until it is back`,
-    ],
-    giveUp: keepBringingUp(what, underWay),
   }
 }

@@ -1,7 +1,7 @@
 import { groupBy, parseExact, type Changes, type RolloutRecord, type Snapshot, type VersionRecord } from '@repertoire/core'
 import { and, gt, inArray, sql } from 'drizzle-orm'
 import type { Drizzle, DrizzleTx } from './connect.ts'
-import { agents, connections, grants, keys, requirements } from './tables/access.ts'
+import { agents, connections, grants, keys, quotas, requirements } from './tables/access.ts'
 import { rolloutOf } from './rollouts.ts'
 import { lines, rollouts, skills, versionFiles, versions } from './tables/catalogue.ts'
 import { installation } from './tables/installation.ts'
@@ -92,6 +92,7 @@ export async function loadChanges(
           createdAt: row.createdAt.toISOString(),
           removed: row.removedAt !== null,
         })),
+        quotas: await loadQuotas(tx, since),
       }
       return { changes, isRestored, at }
     },
@@ -104,6 +105,19 @@ export class OtherInstallation extends Error {
   constructor(held: string, found: string) {
     super(`the database belongs to installation ${found}, and what this replica holds to ${held}`)
   }
+}
+
+async function loadQuotas(tx: DrizzleTx, since: number): Promise<Changes['quotas']> {
+  const rows = await tx.select().from(quotas).where(gt(quotas.revision, since))
+  return rows.map(({ id, agentId, skillKey, connection, perMinute, perDay, removedAt }) => ({
+    id,
+    agentId,
+    skillKey,
+    connection,
+    perMinute,
+    perDay,
+    removed: removedAt !== null,
+  }))
 }
 
 // Rollouts that have ended matter to a catalogue that held them; to a first load they do not.

@@ -8,6 +8,7 @@ import { declaredAt, eventsOf, grantsAt, requirementsOf } from './history.ts'
 import type { KeptHead } from './kept-head.ts'
 import { listKeys } from './keys.ts'
 import { createLines } from './lines.ts'
+import { listQuotas } from './quotas.ts'
 import { findRollout, listRollouts, saltOf } from './rollouts.ts'
 import type { SnapshotFeed } from './snapshot-feed.ts'
 import { blobs, versionFiles } from './tables/catalogue.ts'
@@ -67,6 +68,7 @@ export function openStore(database: Database, { feed, secret, head }: StoreTools
     listAgents: (page) => ask((db) => listAgents(db, page)),
     listKeys: (agentId) => ask((db) => listKeys(db, agentId)),
     listGrants: (agentId) => ask((db) => listGrants(db, agentId)),
+    listQuotas: (page) => ask((db) => listQuotas(db, page)),
     // Whoever rolls back asks for the rollout first, and must get through as well.
     rollout: (id, { isUrgent = false } = {}) => {
       const pool = isUrgent ? urgent : general

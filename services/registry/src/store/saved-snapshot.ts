@@ -6,7 +6,7 @@ import { replaceFile } from './replace-file.ts'
 import type { Confirmed } from './snapshot-feed.ts'
 
 // Another shape of the records is another format: what an older release saved is then not read, and soon replaced.
-const format = 2
+const format = 3
 const chunkBytes = 256 * 1024
 // Clocks differ a little; what lies further ahead was noted by a clock that was wrong.
 const maxAheadMs = 60_000
@@ -89,6 +89,7 @@ function* partsOf(snapshot: Snapshot): Generator<Partial<Saved>> {
       requirements: [...instances].flatMap(([instance, ranges]) => [...ranges].map(([key, range]) => ({ agentId, instance, key, range }))),
     }
   for (const connection of snapshot.connections.values()) yield { connections: [{ ...connection, removed: false }] }
+  for (const quota of snapshot.quotas.values()) yield { quotas: [{ ...quota, removed: false }] }
 }
 
 function assemble(header: Header, lines: readonly string[]): Snapshot {
@@ -111,6 +112,7 @@ function assemble(header: Header, lines: readonly string[]): Snapshot {
     grants: parts.flatMap((part) => part.grants ?? []),
     requirements: parts.flatMap((part) => part.requirements ?? []),
     connections: parts.flatMap((part) => part.connections ?? []),
+    quotas: parts.flatMap((part) => part.quotas ?? []),
   })
 }
 

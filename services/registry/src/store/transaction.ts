@@ -11,6 +11,7 @@ import { grantsIn } from './grants.ts'
 import { keysIn } from './keys.ts'
 import type { KeptHead } from './kept-head.ts'
 import { lifecycleIn } from './lifecycle.ts'
+import { quotasIn } from './quotas.ts'
 import { requirementsIn } from './requirements.ts'
 import { rolloutsIn } from './rollouts.ts'
 import { skillsIn } from './skills.ts'
@@ -68,6 +69,7 @@ export async function runTransaction<T>(
       grants: grantsIn(tx, takeRevision),
       requirements: requirementsIn(tx, takeRevision),
       connections: connectionsIn(tx, takeRevision),
+      quotas: quotasIn(tx, takeRevision),
       audit: auditIn(tx, { revision: takeRevision, secret, kept: keptHead, appended: (head) => void heads.push(head) }),
     })
     refuseLate(ticket)

@@ -40,6 +40,7 @@ export const bodies: Partial<Record<keyof typeof endpoints, (item: AskedAbout) =
   createKey: () => ({}),
   rotateKey: () => ({}),
   createGrant: () => ({ pattern: 'vault', reason: 'a test tries it' }),
+  createQuota: () => ({ agent: 'holder', per_minute: 5, reason: 'a test tries it' }),
   createConnection: () => ({ name: 'made-by-nobody', base_url: 'https://example.com' }),
 }
 /** The queries each route is asked with. */

@@ -18,6 +18,7 @@ import { createIds } from '../../src/ids.ts'
 import { openAsyncCalls } from '../../src/log/async-calls.ts'
 import { openClaims } from '../../src/log/claims.ts'
 import { openLeases } from '../../src/log/leases.ts'
+import { openQuotas, type OpenQuotas } from '../../src/log/quotas/open-quotas.ts'
 import { openResults } from '../../src/log/results.ts'
 import { openCounts, type OpenCounts } from '../../src/log/counts/open-counts.ts'
 import { openCallLog } from '../../src/log/open-call-log.ts'
@@ -47,6 +48,7 @@ export type TestRegistry = TestClient & {
   readonly advance: (ms: number) => void
   readonly bugs: unknown[]
   readonly counts: OpenCounts
+  readonly quotas: OpenQuotas
   readonly databaseUrl: string
   /** The folder of the spool, and of whatever else this process keeps on disk. */
   readonly folder: string
@@ -107,6 +109,13 @@ export async function openTestRegistry(
   const asyncCalls = openAsyncCalls({ database, calls, instance, logger })
   const counts = openCounts(database, { logger, settle: calls.settleCounts })
   const tail = openTail({ reading: database.reading, logger })
+  const quotas = openQuotas({
+    log: database.log,
+    instance,
+    logger,
+    now: () => clock.now().getTime(),
+    hasQuotas: () => feed.current().quotas.size > 0,
+  })
   const shown = openShownLog(database, { ids, replica: 'test', redaction })
   let adminKey = ''
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
@@ -142,6 +151,7 @@ export async function openTestRegistry(
     claims: openClaims(() => database.log),
     results: openResults(() => database.log),
     leases: openLeases(() => database.log),
+    quotas,
     asyncCalls,
     executors: guardExecutors({ http: double, code: double, mcp: double }, { perConnection: 64, perCodeSkill: 64 }),
     retryBudget: createRetryBudget(),
@@ -165,12 +175,14 @@ export async function openTestRegistry(
     executions,
     bugs,
     counts,
+    quotas,
     databaseUrl: url,
     folder,
     execute: (next) => void (how = next),
     advance: (ms) => void (offsetMs += ms),
     close: async () => {
       await asyncCalls.stop(1000)
+      await quotas.stop()
       await counts.stop()
       await tail.stop()
       await calls.close()

@@ -3,11 +3,14 @@ import { changeAgent } from '../../access/change-agent.ts'
 import { createAgent } from '../../access/create-agent.ts'
 import { createGrant } from '../../access/create-grant.ts'
 import { createKey } from '../../access/create-key.ts'
+import { createQuota } from '../../access/create-quota.ts'
 import { explainAccess } from '../../access/explain-access.ts'
 import { listAgents } from '../../access/list-agents.ts'
 import { listGrants } from '../../access/list-grants.ts'
 import { listKeys } from '../../access/list-keys.ts'
+import { listQuotas } from '../../access/list-quotas.ts'
 import { removeGrant } from '../../access/remove-grant.ts'
+import { removeQuota } from '../../access/remove-quota.ts'
 import { revokeKey } from '../../access/revoke-key.ts'
 import { rotateKey } from '../../access/rotate-key.ts'
 import { showSelf } from '../../access/show-self.ts'
@@ -69,4 +72,9 @@ export const accessRoutes: readonly Route[] = [
   route(endpoints.removeConnection, async ({ c, deps, visit, param }) =>
     respond(c, await removeConnection(deps, visit.caller, { name: param('name') })),
   ),
+  route(endpoints.createQuota, async ({ c, deps, visit, body }) =>
+    respond(c, await createQuota(deps, visit.caller, body), { status: 201 }),
+  ),
+  route(endpoints.listQuotas, async ({ c, deps, visit, query }) => respond(c, await listQuotas(deps, visit.caller, query))),
+  route(endpoints.removeQuota, async ({ c, deps, visit, param }) => respond(c, await removeQuota(deps, visit.caller, { id: param('id') }))),
 ]

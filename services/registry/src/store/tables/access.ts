@@ -1,6 +1,7 @@
 import type { Role } from '@repertoire/contract'
 import type { CredentialRef } from '@repertoire/core'
-import { boolean, index, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { moment, revisionColumn } from './columns.ts'
 
 /** Registered clients. */
@@ -101,4 +102,29 @@ export const connections = pgTable(
     revision: revisionColumn(),
   },
   (table) => [index('connections_revision').on(table.revision)],
+)
+
+/** Limits on calls, one for each agent, skill, agent and skill, or connection; a removed one stays as a tombstone. */
+export const quotas = pgTable(
+  'quotas',
+  {
+    id: uuid('id').primaryKey(),
+    agentId: text('agent_id').references(() => agents.id),
+    skillKey: text('skill_key'),
+    connection: text('connection'),
+    perMinute: integer('per_minute'),
+    perDay: integer('per_day'),
+    reason: text('reason').notNull(),
+    createdAt: moment('created_at').notNull(),
+    createdBy: text('created_by').notNull(),
+    removedAt: moment('removed_at'),
+    revision: revisionColumn(),
+  },
+  (table) => [
+    uniqueIndex('quotas_target')
+      .on(sql`coalesce(${table.agentId}, '')`, sql`coalesce(${table.skillKey}, '')`, sql`coalesce(${table.connection}, '')`)
+      .where(sql`${table.removedAt} is null`),
+    index('quotas_revision').on(table.revision),
+    check('quotas_limit', sql`${table.perMinute} is not null or ${table.perDay} is not null`),
+  ],
 )
