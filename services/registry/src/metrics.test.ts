@@ -9,6 +9,7 @@ const quiet = {
   skills: () => 1,
   strayRows: () => 3,
   replicasMissing: () => 0,
+  quotaRefusals: () => 0,
 }
 
 describe('the metrics', () => {
