@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
 import type { Reply } from './support/test-client.ts'
 
@@ -140,6 +140,13 @@ describe('an Idempotency-Key', () => {
     await registry.sql`update calls set outcome = 'unknown' where call_id = ${id}`
     await registry.send('POST', `/v1/calls/${id}/settle`, { body: { happened: false, reason: 'nothing arrived there' } })
     expect((await call('once-it', 'k9')).body.data).toEqual({ number: 2 })
+  })
+  it('whose call was refused before it did anything is free at once, whatever refused it', async () => {
+    const down = vi.spyOn(registry.deps.calls, 'isDown').mockReturnValueOnce(true)
+    const refused = await call('once-it', 'k12')
+    down.mockRestore()
+    expect([refused.status, refused.body.error?.code, refused.body.error?.effect]).toEqual([503, 'LOG_UNAVAILABLE', 'none'])
+    expect((await call('once-it', 'k12')).body.data).toEqual({ number: 1 })
   })
   it('is free again after a day', async () => {
     await call('once-it', 'k10')

@@ -14,20 +14,30 @@ export async function endRefused(deps: Deps, call: CallInProgress, error: unknow
   if (refusal.code === 'LOG_UNAVAILABLE') {
     // It has no row; whoever looks for orphans will write that nobody knows, where an intent was told.
     deps.calls.abandon(call.id)
+    await giveKeyBack(deps, call, refusal)
     return { kind: 'refused', refusal, meta: call.meta('registry_error') }
   }
   const end = call.endingOf(refusal)
   const answer = { kind: 'refused', refusal, meta: call.meta(end.outcome) } as const
   if (aboutAnotherCall.has(refusal.code)) return answer
   // Whoever is turned away for want of room, or of quota, is counted: a row for each would make an overload worse.
-  if (!call.hasStarted() && !call.hasIntent() && (refusal.code === 'QUOTA_EXCEEDED' || errorCatalogue[refusal.code].status === 503))
+  if (!call.hasStarted() && !call.hasIntent() && (refusal.code === 'QUOTA_EXCEEDED' || errorCatalogue[refusal.code].status === 503)) {
+    await giveKeyBack(deps, call, refusal)
     return answer
+  }
   try {
     return await finishCall(deps, call, { end, answer })
   } catch (failure) {
     if (!(failure instanceof Refusal)) throw failure
+    await giveKeyBack(deps, call, failure)
     return { kind: 'refused', refusal: adviseAgainstRepeating(call, failure), meta: call.meta('registry_error') }
   }
+}
+
+// A key whose call did nothing must not end as one of which nobody knows; where it cannot be given back, its lease ends.
+async function giveKeyBack(deps: Deps, call: CallInProgress, { effect }: Refusal): Promise<void> {
+  const keyed = call.claimed()
+  if (keyed !== undefined && effect === 'none') await deps.claims.release(keyed, call.id).catch(() => undefined)
 }
 
 // A fault of ours after the skill has begun must not read as if nothing had happened.

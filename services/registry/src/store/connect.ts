@@ -52,7 +52,7 @@ const maintainMs = 20 * 60_000
 /** Opens the pools; nothing is connected before the first query. */
 export function openDatabase(url: string): Database {
   const general = openPool(url, 'general', { connections: 10, queue: 256, waitMs: 250, statementMs: 2000 })
-  const log = openPool(url, 'log', { connections: 6, queue: 256, waitMs: 250, statementMs: 2000 })
+  const log = openPool(url, 'log', { connections: 8, queue: 256, waitMs: 800, statementMs: 2000 })
   const reading = openPool(url, 'reading', { connections: 6, queue: 128, waitMs: 250, statementMs: 2000 })
   const urgent = openPool(url, 'urgent', { connections: 4, queue: 512, waitMs: 1000, statementMs: 2000 })
   // A first load of a large catalogue takes its time.
