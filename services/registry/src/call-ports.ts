@@ -61,6 +61,8 @@ export type Claims = {
   readonly claim: (claim: NewClaim) => Promise<KnownClaim | 'mine'>
   /** Gives a key back whose call has done nothing, so that the same key may try again. */
   readonly release: (key: ClaimKey, callId: string) => Promise<void>
+  /** Says that the call that took a key has ended here, and its answer, if it has one, is where everybody finds it. */
+  readonly ended: (key: ClaimKey, callId: string) => void
 }
 
 /** Whose key, for which skill. */

@@ -37,7 +37,9 @@ export async function endRefused(deps: Deps, call: CallInProgress, error: unknow
 // A key whose call did nothing must not end as one of which nobody knows; where it cannot be given back, its lease ends.
 async function giveKeyBack(deps: Deps, call: CallInProgress, { effect }: Refusal): Promise<void> {
   const keyed = call.claimed()
-  if (keyed !== undefined && effect === 'none') await deps.claims.release(keyed, call.id).catch(() => undefined)
+  if (keyed === undefined) return
+  if (effect === 'none') await deps.claims.release(keyed, call.id).catch(() => undefined)
+  else deps.claims.ended(keyed, call.id)
 }
 
 // A fault of ours after the skill has begun must not read as if nothing had happened.

@@ -34,7 +34,11 @@ async function writeKeyed(
 ): Promise<CallAnswer> {
   const written = writeAnswer(answer, { request_id: call.requestId })
   const headers = answer.kind === 'refused' ? answer.refusal.headers : {}
-  await recordCall(deps, call, { ...end, completes: completionOf(deps, { keyed, callId: call.id, ...written, headers }) })
+  try {
+    await recordCall(deps, call, { ...end, completes: completionOf(deps, { keyed, callId: call.id, ...written, headers }) })
+  } finally {
+    deps.claims.ended(keyed, call.id)
+  }
   const cause = answer.kind === 'refused' && answer.refusal.code === 'INTERNAL' ? answer.refusal.cause : undefined
   return { kind: 'written', ...written, headers, ...(cause === undefined ? {} : { cause }) }
 }

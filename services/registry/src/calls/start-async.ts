@@ -29,6 +29,7 @@ export async function startAsync(deps: Deps, call: CallInProgress, admitted: Adm
   )
   call.intended()
   call.answeredItsKey()
+  if (keyed !== undefined) deps.claims.ended(keyed, call.id)
   deps.asyncCalls.run(call.id, async (signal) => {
     signal.addEventListener('abort', () => call.cancelled(), { once: true })
     await carryOut(deps, call, { ...admitted, signal }).catch((error: unknown) => endRefused(deps, call, error))

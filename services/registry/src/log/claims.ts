@@ -1,6 +1,7 @@
 import type postgres from 'postgres'
 import type { ClaimKey, Claims, KnownClaim, NewClaim } from '../ports.ts'
 import type { Pool } from '../store/connect.ts'
+import { rememberOwn } from './own-claims.ts'
 
 const deadlineMs = 1000
 /** How long the answer to a key is kept. */
@@ -9,7 +10,7 @@ const keptHours = 24
 /** Idempotency keys in Postgres; one row decides, whichever replicas ask at once. */
 export function openClaims(pool: () => Pool): Claims {
   const ask = <T>(work: (sql: postgres.Sql) => Promise<T>): Promise<T> => pool().gate.run(() => work(pool().sql), deadlineMs)
-  return {
+  return rememberOwn({
     look: (key) => ask((sql) => find(sql, key)),
     claim: (claim) =>
       ask(async (sql) => {
@@ -32,7 +33,7 @@ export function openClaims(pool: () => Pool): Claims {
       ask(async (sql) => {
         await sql`delete from call_claims where agent_id = ${agentId} and skill_key = ${skillKey} and key_hash = ${keyHash} and call_id = ${callId}::uuid and state = 'running'`
       }),
-  }
+  })
 }
 
 // Takes a key that is new, past its day, or was left by a call that may safely happen again.
