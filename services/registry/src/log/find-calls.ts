@@ -18,8 +18,9 @@ export const rowColumns = `c.call_id, c.ts, c.replica, c.trace_id, c.session, c.
 export async function readRows(sql: postgres.Sql, callIds: readonly string[]): Promise<CallRow[]> {
   if (callIds.length === 0) return []
   const sorted = [...callIds].sort()
+  // Payloads are looked up one by one: a join over the days between would read them all.
   const rows = await sql<StoredRow[]>`
-    select ${sql.unsafe(rowColumns)} from calls c left join call_payloads p on p.call_id = c.call_id and p.call_id between ${sorted[0] ?? ''}::uuid and ${sorted.at(-1) ?? ''}::uuid
+    select ${sql.unsafe(rowColumns)} from calls c left join lateral (select * from call_payloads where call_payloads.call_id = c.call_id offset 0) as p on true
     where c.call_id = any(${sorted}::uuid[]) and c.call_id between ${sorted[0] ?? ''}::uuid and ${sorted.at(-1) ?? ''}::uuid`
   return rows.map(toCallRow)
 }

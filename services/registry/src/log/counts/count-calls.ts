@@ -60,7 +60,7 @@ const tables = {
 function countedBefore(sql: postgres.Sql, question: CountsQuestion): postgres.Fragment {
   const { source, window, interval } = question
   if (source === 'rows') throw new Error('rows are counted anew')
-  const at = interval === 'none' ? '' : `date_trunc('${interval}', bucket, 'UTC') as at, `
+  const at = interval === 'none' ? '' : `date_bin('1 ${interval}', bucket, 'epoch') as at, `
   const whose = source.startsWith('total')
     ? "and agent_id = ''"
     : source === 'agent_hours' || source === 'agent_days'
@@ -73,7 +73,7 @@ function countedBefore(sql: postgres.Sql, question: CountsQuestion): postgres.Fr
 /** Rows, counted into cells as the rollups hold them: a histogram is summed once a bucket, not once a row. */
 function countRaw(sql: postgres.Sql, question: CountsQuestion): postgres.Fragment {
   const { window, interval, groupBy } = question
-  const at = interval === 'none' ? '' : `date_trunc('${interval}', ts, 'UTC') as at, `
+  const at = interval === 'none' ? '' : `date_bin('1 ${interval}', ts, 'epoch') as at, `
   // Outcomes are told apart in any case: that is how the sums tell well from badly ended.
   const dimensions = [...new Set<StatsDimension>([...groupBy, 'outcome'])]
   const selected = dimensions.map((name) => (isOptional(name) ? `coalesce(${columns[name]}, '') as ${columns[name]}` : columns[name]))
@@ -91,7 +91,12 @@ function filterBy(sql: postgres.Sql, { filters, errorsOnly }: CountsQuestion, wr
   return (Object.keys(filters) as StatsDimension[]).reduce((all, name) => {
     const value = filters[name]
     // An index knows the columns as they are, not what stands in for those that are empty.
-    return value === undefined ? all : sql`${all} and ${sql.unsafe(value === '' ? write(columns[name]) : columns[name])} = ${value}`
+    if (value === undefined) return all
+    const column = value === '' ? write(columns[name]) : columns[name]
+    // A partial index is only found by a value that stands in the statement.
+    return name === 'outcome' && /^[a-z_]+$/.test(value)
+      ? sql`${all} and ${sql.unsafe(`${column} = '${value}'`)}`
+      : sql`${all} and ${sql.unsafe(column)} = ${value}`
   }, errors)
 }
 

@@ -36,7 +36,7 @@ export async function foldShown(sql: postgres.Sql): Promise<number> {
     const upto = next.events === eventsAtOnce && next.last !== null ? next.last : next.settled
     if (next.events > 0)
       await tx`insert into shown_days as known (bucket, skill, agent_id, kind, shown)
-        select date_trunc('day', ts, 'UTC'), split_part(item, '@', 1), agent_id, kind, count(*)
+        select date_bin('1 day', ts, 'epoch'), split_part(item, '@', 1), agent_id, kind, count(*)
         from shown_events, unnest(string_to_array(items, ' ')) as item where event_id > ${state.upto} and event_id <= ${upto} and item <> ''
         group by 1, 2, 3, 4
         on conflict (bucket, skill, agent_id, kind) do update set shown = known.shown + excluded.shown`

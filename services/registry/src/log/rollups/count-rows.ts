@@ -34,7 +34,7 @@ const summed =
   'sum(calls) as calls, sum(attempts) as attempts, sum(retried) as retried, sum(total_ms) as total_ms, sum(output_bytes) as output_bytes, sum(histogram) as histogram'
 
 const daysOf = (table: string, hours: string, keys: string): string => `new_${table} as (
-    select date_trunc('day', bucket, 'UTC') as bucket, ${keys}, ${summed} from new_${hours} group by 1, ${keys})`
+    select date_bin('1 day', bucket, 'epoch') as bucket, ${keys}, ${summed} from new_${hours} group by 1, ${keys})`
 
 // Everybody together is an agent without a name: what a chart of everything reads is a hundredth of what it is made of.
 const withEverybody = (table: string): string => `new_${table} as (
@@ -81,7 +81,7 @@ const addUnits = `to_units as (
   )`
 
 const statement = (which: string): string => `with taken as materialized (
-    select seq, dry_run, date_trunc('hour', ts, 'UTC') as hour, date_trunc('day', ts, 'UTC') as day, ts, skill, coalesce(version, '') as version, agent_id,
+    select seq, dry_run, date_bin('1 hour', ts, 'epoch') as hour, date_bin('1 day', ts, 'epoch') as day, ts, skill, coalesce(version, '') as version, agent_id,
       coalesce(arm, '') as arm, outcome, coalesce(error_code, '') as error_code, attempts, total_ms, output_bytes, violations,
       rollout_id, coalesce(unit_kind, '') as unit_kind, coalesce(unit_hash, '') as unit_hash, ${placeOfDuration('total_ms')} as place
     from calls where ${which}

@@ -5,34 +5,56 @@ import type { FoundIds } from './found-ids.ts'
 import { conditionsOf, orderOf, windowOf } from './where.ts'
 
 // Texts are larger than rows, so fewer of them are looked at.
-const mostTexts = 10_000
+const mostTexts = 4000
+const textsAtOnce = 1000
+const mostMs = 150
 
 type Day = { readonly from: Date; readonly to: Date; readonly isIndexed: boolean }
 
 /**
  * Finds calls by a part of their input, day by day: a day that is over has an index of every three letters where the database may
- * have one; of others so many rows are looked at, and the answer says where to go on.
+ * have one; of others so many rows are looked at. A page that has taken its time ends with the day it is at, and says so.
  */
 export async function searchTexts(sql: postgres.Sql, query: CallQuery): Promise<FoundIds> {
-  const { indexed, rest } = conditionsOf(sql, query)
-  const order = orderOf(sql, query)
+  const started = performance.now()
   const ids: string[] = []
   let left = mostTexts
+  let next = query.beyond
   for (const day of await daysOf(sql, query)) {
-    const window = windowOf(sql, { ...query, from: day.from, to: day.to })
-    const looked = day.isIndexed ? sql`` : sql`${order} limit ${left}`
-    const found = await sql<{ call_id: string }[]>`
-      select c.call_id from (select c.* from calls c where ${window} ${indexed} ${looked}) as c join call_payloads p on p.call_id = c.call_id
-      where p.call_id >= repertoire_first_id(${day.from}) and p.call_id < repertoire_first_id(${day.to}) and ${holds(sql, query.q ?? '')} ${rest}
-      ${order} limit ${query.limit - ids.length}`
-    ids.push(...found.map((row) => row.call_id))
-    if (ids.length === query.limit) return { ids, lookedTo: undefined }
-    if (day.isIndexed) continue
-    const lookedAt = await sql<{ call_id: string }[]>`select c.call_id from calls c where ${window} ${indexed} ${order} limit ${left}`
-    left -= lookedAt.length
-    if (left <= 0) return { ids, lookedTo: lookedAt.at(-1)?.call_id }
+    while (left > 0) {
+      const part = await searchPart(sql, { ...query, beyond: next, limit: query.limit - ids.length }, day)
+      ids.push(...part.ids)
+      if (ids.length === query.limit) return { ids, lookedTo: undefined }
+      left -= part.looked
+      if (part.lookedTo === undefined) break
+      next = part.lookedTo
+    }
+    if (left <= 0) return { ids, lookedTo: next }
+    if (performance.now() - started > mostMs) return { ids, lookedTo: firstIdOf(query.isOldestFirst === true ? day.to : day.from) }
   }
   return { ids, lookedTo: undefined }
+}
+
+type Part = FoundIds & { readonly looked: number }
+
+/** Searches a day, the whole of it by its index, or the next rows of it one by one. */
+async function searchPart(sql: postgres.Sql, query: CallQuery, day: Day): Promise<Part> {
+  const { indexed, rest } = conditionsOf(sql, query)
+  const [window, order] = [windowOf(sql, { ...query, from: day.from, to: day.to }), orderOf(sql, query)]
+  const looked = day.isIndexed ? sql`` : sql`${order} limit ${textsAtOnce}`
+  const found = await sql<{ call_id: string }[]>`
+    select c.call_id from (select c.* from calls c where ${window} ${indexed} ${looked}) as c join call_payloads p on p.call_id = c.call_id
+    where p.call_id >= repertoire_first_id(${day.from}) and p.call_id < repertoire_first_id(${day.to}) and ${holds(sql, query.q ?? '')} ${rest}
+    ${order} limit ${query.limit}`
+  const ids = found.map((row) => row.call_id)
+  if (day.isIndexed || ids.length === query.limit) return { ids, looked: 0, lookedTo: undefined }
+  const rows = await sql<{ call_id: string }[]>`select c.call_id from calls c where ${window} ${indexed} ${order} limit ${textsAtOnce}`
+  return { ids, looked: rows.length, lookedTo: rows.length === textsAtOnce ? rows.at(-1)?.call_id : undefined }
+}
+
+function firstIdOf(at: Date): string {
+  const time = at.getTime().toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
 }
 
 /** The days of a window that hold payloads at all, in the order in which they are wanted. */

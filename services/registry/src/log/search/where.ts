@@ -2,7 +2,12 @@ import type postgres from 'postgres'
 import type { CallQuery } from '../../stored.ts'
 
 /** Conditions on rows: those an index answers, in the order of its keys, and the rest, which has to be looked at row by row. */
-export type Conditions = { readonly indexed: postgres.Fragment; readonly rest: postgres.Fragment; readonly hasRest: boolean }
+export type Conditions = {
+  readonly indexed: postgres.Fragment
+  readonly isIndexed: boolean
+  readonly rest: postgres.Fragment
+  readonly hasRest: boolean
+}
 
 type Equal = readonly [column: string, value: string | undefined]
 
@@ -40,6 +45,7 @@ export function conditionsOf(sql: postgres.Sql, query: CallQuery): Conditions {
   const rest = [...given.slice(1), ...others.filter(([, value]) => value !== undefined)]
   return {
     indexed: equal(given.slice(0, 1)),
+    isIndexed: given.length > 0,
     rest: sql`${equal(rest)} ${query.min_duration_ms === undefined ? sql`` : sql`and c.total_ms >= ${query.min_duration_ms}`}
       ${query.dry_run === undefined ? sql`` : sql`and c.dry_run = ${query.dry_run === 'true'}`}`,
     hasRest: rest.length > 0 || query.min_duration_ms !== undefined || query.dry_run !== undefined,
