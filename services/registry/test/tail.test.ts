@@ -194,7 +194,7 @@ describe('GET /v1/calls/tail', () => {
     await rest.leave()
   }, 30_000)
   it('asks the database once for all who listen', async () => {
-    const streams = await Promise.all(Array.from({ length: 6 }, () => listen('?skill=absent')))
+    const streams = await Promise.all(Array.from({ length: 8 }, () => listen('?skill=absent')))
     const count = async (): Promise<number> => {
       const [stat] = await registry.sql`select xact_commit::int as commits from pg_stat_database where datname = current_database()`
       return stat?.['commits'] as number
@@ -204,8 +204,9 @@ describe('GET /v1/calls/tail', () => {
     await pause(3000)
     const asked = (await count()) - before
     await Promise.all(streams.map((stream) => stream.leave()))
-    console.log(`${asked} transactions in 3 s with six streams`)
-    expect(asked).toBeLessThan(30)
+    console.log(`${asked} transactions in 3 s with eight streams`)
+    // Each for itself they would ask sixty times; what else the replica asks is a handful.
+    expect(asked).toBeLessThan(45)
   })
   it('ends when the replica stops', async () => {
     const stream = await listen('')
