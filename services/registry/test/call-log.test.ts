@@ -131,6 +131,40 @@ describe('the call log', () => {
     const kept = await registry.sql`select input_bytes from calls where agent_id = 'batch' order by call_id`
     expect(kept.map((entry) => entry['input_bytes']).sort()).toEqual([0, 0, 2 ** 31 - 1])
   })
+  it('keeps the order of calls when the clock steps back, and tells none twice', async () => {
+    const key = await registry.agent('timely')
+    const made: string[] = []
+    const callOnce = async (): Promise<void> => {
+      const reply = await registry.send('POST', '/v1/skills/count-up/calls', { key, body: {} })
+      made.push(String(reply.body.meta.call_id))
+    }
+    await callOnce()
+    registry.advance(-5000)
+    await callOnce()
+    await callOnce()
+    const pages = async (): Promise<unknown[]> => {
+      const seen: unknown[] = []
+      for (let cursor = ''; ;) {
+        const { data } = (
+          await registry.send(
+            'GET',
+            `/v1/calls?agent=timely&limit=1${cursor}&from=${new Date(Date.now() - 3_600_000).toISOString()}&to=${new Date(Date.now() + 60_000).toISOString()}`,
+          )
+        ).body
+        seen.push(...data.items.map((item: { call_id: string }) => item.call_id))
+        if (data.next_cursor === null) return seen
+        cursor = `&cursor=${data.next_cursor}`
+      }
+    }
+    expect(await pages()).toEqual([...made].reverse())
+    // A minute back is no step of a clock that is being set right: it is followed, and what comes is told where it belongs.
+    registry.advance(-60_000)
+    await callOnce()
+    registry.advance(65_000)
+    await callOnce()
+    const seen = await pages()
+    expect([seen.length, new Set(seen).size, seen[0], seen.at(-1)]).toEqual([5, 5, made[4], made[3]])
+  })
   it('lays rows into the partition of their day', async () => {
     const parts = await registry.sql`select distinct tableoid::regclass::text as part from calls`
     expect(parts.map((part) => part['part'])).toEqual([expect.stringMatching(/^calls_\d{8}$/)])
