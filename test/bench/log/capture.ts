@@ -8,9 +8,9 @@ export type Sent = { readonly query: string; readonly parameters: readonly unkno
 export function capturing(url: string): { readonly sql: postgres.Sql; readonly sent: Sent[]; readonly close: () => Promise<void> } {
   const sent: Sent[] = []
   const sql = postgres(url, {
-    max: 2,
+    max: 1,
     onnotice: () => undefined,
-    connection: plannedAnew,
+    connection: { ...plannedAnew, application_name: 'bench-questions' },
     debug: (_, query, parameters) => void sent.push({ query, parameters: [...(parameters as unknown[])] }),
   })
   return { sql, sent, close: () => sql.end() }

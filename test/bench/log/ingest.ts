@@ -12,9 +12,16 @@ import { openDatabase } from '../../../services/registry/src/store/connect.ts'
 import type { NewCallRow } from '../../../services/registry/src/stored.ts'
 import { newRow } from '../../../services/registry/test/support/new-row.ts'
 import { randomFrom } from '../large-catalogue.ts'
+import { serverCpuMs } from './server-cpu.ts'
 
 /** What bringing rows from a spool to Postgres took, and counting them. */
-export type Ingested = { readonly rows: number; readonly drainMs: number; readonly foldMs: number; readonly drainCpuMs: number }
+export type Ingested = {
+  readonly rows: number
+  readonly drainMs: number
+  readonly foldMs: number
+  readonly nodeCpuMs: number
+  readonly serverCpuMs: number
+}
 
 const megabyte = 1024 * 1024
 
@@ -39,15 +46,17 @@ export async function measureIngest(url: string, rows: number): Promise<Ingested
     })
     const started = performance.now()
     const cpu = process.cpuUsage()
+    const before = await serverCpuMs(database.log.sql, 'repertoire-log')
     drain.begin()
     if (!(await drain.settled(10 * 60_000))) throw new Error('the drain was not done in ten minutes')
     const drainMs = performance.now() - started
     const { user, system } = process.cpuUsage(cpu)
+    const serverMs = (await serverCpuMs(database.log.sql, 'repertoire-log')) - before
     const folding = performance.now()
     while ((await foldOnce(database.log.sql)) > 0);
     const foldMs = performance.now() - folding
     await drain.stop()
-    return { rows, drainMs, foldMs, drainCpuMs: (user + system) / 1000 }
+    return { rows, drainMs, foldMs, nodeCpuMs: (user + system) / 1000, serverCpuMs: serverMs }
   } finally {
     await spool.close()
     await database.close()

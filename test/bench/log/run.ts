@@ -12,12 +12,13 @@ import { capturing, faultsOf } from './capture.ts'
 import { measureIngest } from './ingest.ts'
 import { bytesPerRow, foldAll, loadRows } from './load.ts'
 import { questionsAt } from './questions.ts'
+import { serverCpuMs } from './server-cpu.ts'
 
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '10000000' },
     folder: { type: 'string', default: tmpdir() },
-    rounds: { type: 'string', default: '9' },
+    rounds: { type: 'string', default: '15' },
   },
 })
 const rows = Number(values.rows)
@@ -80,25 +81,27 @@ async function timeQuestions(url: string): Promise<boolean> {
   const { sql, sent, close } = capturing(url)
   const faults: string[] = []
   let isQuick = true
-  console.log(`\n${'question'.padEnd(44)} ${'median ms'.padStart(10)} ${'slowest'.padStart(9)}`)
+  console.log(`\n${'question'.padEnd(44)} ${'median ms'.padStart(10)} ${'slowest'.padStart(9)} ${'server CPU'.padStart(11)}`)
   for (const { name, days: allowed, ask } of questionsAt(Date.now())) {
     sent.length = 0
     await ask(sql)
     const asked = [...sent]
     await ask(sql)
     const times: number[] = []
+    const before = await serverCpuMs(sql, 'bench-questions')
     for (let round = 0; round < Number(values.rounds); round += 1) {
       const started = performance.now()
       await ask(sql)
       times.push(performance.now() - started)
     }
+    const cpuMs = ((await serverCpuMs(sql, 'bench-questions')) - before) / times.length
     for (const one of asked) for (const { fault } of await faultsOf(sql, one, allowed)) faults.push(`${name}: ${fault}`)
     const middle = median(times)
     isQuick &&= middle < promisedMs
     console.log(
       `${name.padEnd(44)} ${middle.toFixed(1).padStart(10)} ${Math.max(...times)
         .toFixed(1)
-        .padStart(9)}${middle < promisedMs ? '' : '   too slow'}`,
+        .padStart(9)} ${cpuMs.toFixed(1).padStart(11)}${middle < promisedMs ? '' : '   too slow'}`,
     )
   }
   await close()
@@ -113,9 +116,9 @@ async function timeQuestions(url: string): Promise<boolean> {
 async function measureWriting(url: string): Promise<void> {
   console.log('')
   for (let round = 0; round < 3; round += 1) {
-    const { rows: written, drainMs, foldMs, drainCpuMs } = await measureIngest(url, 60_000)
+    const { rows: written, drainMs, foldMs, nodeCpuMs, serverCpuMs: server } = await measureIngest(url, 60_000)
     console.log(
-      `drained ${Math.round((written / drainMs) * 1000).toLocaleString('en')} rows/s (${((drainCpuMs * 1000) / written).toFixed(0)} µs of Node a row), counted ${Math.round((written / foldMs) * 1000).toLocaleString('en')} rows/s`,
+      `drained ${Math.round((written / drainMs) * 1000).toLocaleString('en')} rows/s (CPU a row: ${((nodeCpuMs * 1000) / written).toFixed(0)} µs here, ${((server * 1000) / written).toFixed(0)} µs in the server), counted ${Math.round((written / foldMs) * 1000).toLocaleString('en')} rows/s`,
     )
   }
   let isOver = false
