@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { startEmbeddedPostgres } from '../../services/registry/src/postgres/embedded.ts'
 import { startProcess, type RegistryProcess } from '../e2e/start-process.ts'
@@ -62,7 +63,7 @@ export async function startCluster(folder: string, count: number, environment: R
     },
     startReplica: async (index) => void (replicas[index] = await start(index)),
     killPostgres: async () => {
-      const pid = Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+      const pid = await pidOf(join(dataDir, 'postgres', 'postmaster.pid'))
       for (const each of [pid, ...childrenOf(pid)])
         try {
           process.kill(each, 'SIGKILL')
@@ -75,6 +76,16 @@ export async function startCluster(folder: string, count: number, environment: R
       await sql.end({ timeout: 1 })
       await server.stop()
     },
+  }
+}
+
+// Between two postmasters there is no such file for a moment: one that was killed just before is on its way back.
+async function pidOf(file: string): Promise<number> {
+  for (const endsAt = Date.now() + 15_000; ; await pause(50)) {
+    const text = await readFile(file, 'utf8').catch(() => '')
+    const pid = Number(text.split('\n')[0])
+    if (pid > 0) return pid
+    if (Date.now() > endsAt) throw new Error(`Postgres did not come back within 15 s: ${file} has no process`)
   }
 }
 

@@ -118,21 +118,24 @@ describe('64 callers, while replicas and Postgres are killed at random', () => {
         }
       }
       const running = Array.from({ length: callers }, caller)
-      for (let round = 0; round < rounds; round += 1) {
-        await pause(300 + Math.random() * 900)
-        keys = Array.from({ length: 12 }, () => `key-${randomUUID()}`)
-        const victim = Math.floor(Math.random() * (replicaCount + 1))
-        // Of five rounds in a row, one is Postgres' for sure.
-        if (victim === replicaCount || round % 5 === 2) await cluster.killPostgres()
-        else {
-          await cluster.killReplica(victim)
-          await pause(Math.random() * 300)
-          await cluster.startReplica(victim)
+      try {
+        for (let round = 0; round < rounds; round += 1) {
+          await pause(300 + Math.random() * 900)
+          keys = Array.from({ length: 12 }, () => `key-${randomUUID()}`)
+          const victim = Math.floor(Math.random() * (replicaCount + 1))
+          // Of five rounds in a row, one is Postgres' for sure.
+          if (victim === replicaCount || round % 5 === 2) await cluster.killPostgres()
+          else {
+            await cluster.killReplica(victim)
+            await pause(Math.random() * 300)
+            await cluster.startReplica(victim)
+          }
         }
+        await pause(1000)
+      } finally {
+        isOver = true
+        await Promise.all(running)
       }
-      await pause(1000)
-      isOver = true
-      await Promise.all(running)
       expect(cluster.fallen).toEqual([])
       console.log(`${sent} calls sent, ${acknowledged.length} answered, over ${rounds} kills`)
       expect(acknowledged.filter((answer) => answer.status === 200).length).toBeGreaterThan(rounds * 20)

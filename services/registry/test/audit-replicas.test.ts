@@ -124,6 +124,20 @@ describe('two replicas over one audit log', () => {
     expect((await keptBy(second, ({ head }) => head.seq === last)).broken).toBeNull()
     expect((await second.store.verifyAudit()).ok).toBe(true)
   })
+  it('ask for what was told while nobody heard them, without another event', async () => {
+    await hearOne()
+    const third = await openReplica()
+    third.hear()
+    await keptBy(third, ({ head }) => head.seq > 0)
+    await third.close()
+    await first.agent('told-to-nobody')
+    const last = await lastSeq()
+    await keptBy(second, ({ head }) => head.seq === last)
+    const back = await openReplica(third.folder)
+    back.hear()
+    expect((await keptBy(back, ({ head }) => head.seq === last)).broken).toBeNull()
+    await back.close()
+  })
   it('believe nobody who has not the install secret, and no end that is older', async () => {
     const seq = await hearOne()
     const { installSecret } = first.deps.settings
