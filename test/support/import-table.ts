@@ -48,9 +48,9 @@ export const rooms: readonly Room[] = [
 
   {
     name: 'ports',
-    holds: new RegExp(`^${registry}(ports|call-ports|stored|counted|places|tail|visit|ids|slots)\\.ts$`),
+    holds: new RegExp(`^${registry}(ports|call-ports|stored|counted|places|tail|visit|ids|slots|utf8)\\.ts$`),
     rooms: [],
-    packages: ['@repertoire/contract', '@repertoire/core', 'node:crypto'],
+    packages: ['@repertoire/contract', '@repertoire/core', 'node:buffer', 'node:crypto'],
   },
   {
     name: 'config',
@@ -82,7 +82,7 @@ export const rooms: readonly Room[] = [
     name: 'executors',
     holds: new RegExp(`^${registry}executors/`),
     rooms: ['ports'],
-    packages: ['@repertoire/contract', '@repertoire/core', 'undici', 'node:fs/promises', 'node:path'],
+    packages: ['@repertoire/contract', '@repertoire/core', 'undici', 'node:events', 'node:fs/promises', 'node:path'],
   },
   { name: 'postgres', holds: new RegExp(`^${registry}postgres/`), rooms: [], packages: ['node:*'] },
   {

@@ -9,6 +9,12 @@ const bufferedBytes = 8192
  */
 export function createIds(clock: Clock): Ids {
   let lastMs = 0
+  let time = ''
+  const moveTo = (ms: number): void => {
+    lastMs = ms
+    const hex = ms.toString(16).padStart(12, '0')
+    time = `${hex.slice(0, 8)}-${hex.slice(8)}-7`
+  }
   let counter = 0
   let pool = randomBytes(bufferedBytes)
   let used = 0
@@ -25,18 +31,17 @@ export function createIds(clock: Clock): Ids {
     next: () => {
       const nowMs = clock.now().getTime()
       if (nowMs > lastMs || nowMs < lastMs - 10_000) {
-        lastMs = nowMs
+        moveTo(nowMs)
         counter = take(2).readUInt16BE() & 0x7ff
       } else if (counter < 0xfff) counter += 1
       else {
-        lastMs += 1
+        moveTo(lastMs + 1)
         counter = 0
       }
-      const time = lastMs.toString(16).padStart(12, '0')
       const tail = take(8)
-      const variant = ((tail[0] ?? 0) & 0x3f) | 0x80
+      tail[0] = ((tail[0] ?? 0) & 0x3f) | 0x80
       const hex = tail.toString('hex')
-      return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${variant.toString(16)}${hex.slice(2, 4)}-${hex.slice(4)}`
+      return `${time}${(0x1000 + counter).toString(16).slice(1)}-${hex.slice(0, 4)}-${hex.slice(4)}`
     },
   }
 }

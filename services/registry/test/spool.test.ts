@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDrain } from '../src/log/spool/drain.ts'
-import { decodeEntry, encodeEntry, frame, readFrames } from '../src/log/spool/frames.ts'
+import { decodeEntry, encodeEntry, frameAll, readFrames } from '../src/log/spool/frames.ts'
 import { openSpool, type Spool } from '../src/log/spool/open-spool.ts'
 import { segmentBytes } from '../src/log/spool/segment.ts'
 import type { NewCallRow } from '../src/stored.ts'
@@ -54,6 +54,8 @@ const drain = async (from: Spool, isWhole = true): Promise<string[]> => {
   return ids
 }
 const count = (to: number, from = 0): string[] => Array.from({ length: to - from }, (_, index) => String(from + index))
+
+const frame = (payload: Buffer, generation: number): Buffer => frameAll([payload], generation)
 
 describe('frames', () => {
   it('give back what was put in: any columns, any bytes, none', () => {

@@ -1,4 +1,4 @@
-import { errorCatalogue, type Outcome, type Warning } from '@repertoire/contract'
+import { errorCatalogue, type Outcome, type Redaction, type Warning } from '@repertoire/contract'
 import { joinRanges, type Admission, type Refusal, type Snapshot } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { NewCallRow } from '../stored.ts'
@@ -36,7 +36,7 @@ export type CallInProgress = {
   readonly tookArguments: (args: Record<string, unknown>) => void
   readonly meta: (outcome: Outcome) => CallMeta
   readonly endingOf: (refusal: Refusal) => CallEnd
-  readonly row: () => CallSoFar
+  readonly row: (end: CallEnd) => NewCallRow
   /** The schemas of the version that was resolved, as text. */
   readonly schemas: () => { readonly input: string | null; readonly output: string | null }
   readonly elapsedMs: () => number
@@ -49,20 +49,7 @@ export type CallInProgress = {
 
 // The longest any skill may declare.
 const longestMs = 300_000
-/** What a row holds of a call before its end. */
-export type CallSoFar = Omit<
-  NewCallRow,
-  | 'outcome'
-  | 'error_code'
-  | 'error_origin'
-  | 'error_message'
-  | 'output'
-  | 'output_bytes'
-  | 'truncated'
-  | 'redaction'
-  | 'total_ms'
-  | 'input_sha256'
->
+const untouched: Redaction = { rules: [], count: 0, failed: false }
 
 /** Opens a call: its id, its clock, and an empty record of it. */
 export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInProgress {
@@ -139,7 +126,7 @@ export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInPro
       input: admission?.resolved.version.inputSchema ?? null,
       output: admission?.resolved.version.outputSchema ?? null,
     }),
-    row: () => ({
+    row: (end) => ({
       call_id: id,
       ts: startedAt,
       replica: deps.settings.replica,
@@ -163,16 +150,26 @@ export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInPro
       revision: snapshot.revision,
       executor: measured.executor ?? null,
       attempts: measured.attempts ?? 0,
+      outcome: end.outcome,
+      error_code: null,
+      error_origin: end.error?.origin ?? null,
+      error_message: null,
       violations: measured.violations ?? [],
       queue_ms: Math.round(queuedMs * 1000) / 1000,
       executor_ms: measured.executor_ms ?? null,
+      total_ms: elapsedMs(),
       input_bytes: given?.byteLength ?? 0,
+      output_bytes: end.output?.byteLength ?? 0,
+      input_sha256: null,
       input: given,
+      output: null,
+      truncated: false,
+      redaction: untouched,
       intent: body.intent ?? null,
       idempotency_key_hash: keyed?.keyHash ?? null,
       replay_of: input.replayOf,
       dry_run: body.dry_run,
-      authz_rule: admission?.authorization.permit.ruleId ?? null,
+      authz_rule: admission?.authorization.permit.ruleId ?? end.ruleId ?? null,
       labels: body.labels ?? {},
     }),
   }

@@ -1,4 +1,5 @@
 import { Refusal, type VersionRecord } from '@repertoire/core'
+import { decodeUtf8 } from '../utf8.ts'
 
 /** A result as it will be passed on, and as a value for the output schema. */
 export type ReadResult = { readonly json: Uint8Array; readonly value: unknown }
@@ -13,19 +14,11 @@ const byteOrderMark = Buffer.from('\uFEFF')
 export function readResult(version: VersionRecord, bytes: Uint8Array): ReadResult {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const json = buffer.subarray(0, 3).equals(byteOrderMark) ? buffer.subarray(3) : buffer
-  const text = decode(json)
+  const text = decodeUtf8(json)
   const value = text === undefined ? undefined : parse(text)
   if (text === undefined || value === undefined) throw failed(version, 'not_json', 'is not JSON')
   if (isTooDeep(text)) throw failed(version, 'too_deep', `is nested deeper than ${maxDepth}`)
   return { json, value: value.parsed }
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 function parse(text: string): { readonly parsed: unknown } | undefined {
@@ -37,6 +30,7 @@ function parse(text: string): { readonly parsed: unknown } | undefined {
 }
 
 function isTooDeep(text: string): boolean {
+  if (text.length <= maxDepth) return false
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
     const char = text[at]

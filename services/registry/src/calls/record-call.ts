@@ -32,23 +32,18 @@ export async function intendCall(deps: Deps, call: CallInProgress, kind: IntentK
 
 /** The row of a call, as far as it is known. */
 export function rowOf(deps: Deps, call: CallInProgress, end: CallEnd): NewCallRow {
-  const row = call.row()
+  const row = call.row(end)
   const kept = redactCall(deps.redaction, { call, row, end })
-  return {
-    ...row,
-    ...kept,
-    authz_rule: row.authz_rule ?? end.ruleId ?? null,
+  // Keyed, and of what really came, so that equal inputs can be found without their digest giving short ones away.
+  const digest = row.input === null ? null : createHmac('sha256', deps.settings.installSecret).update(row.input).digest('hex')
+  // Filled in where it stands: a row has forty columns, and every copy costs as much as all that is decided about it.
+  return Object.assign(row, kept, {
     // Cut after the redaction: half a secret is one that nobody knows by sight.
     skill: kept.skill.slice(0, 64),
     requested_range: kept.requested_range?.slice(0, 1024) ?? null,
-    outcome: end.outcome,
     error_code: kept.error_code?.slice(0, 64) ?? null,
-    error_origin: end.error?.origin ?? null,
-    output_bytes: end.output?.byteLength ?? 0,
-    total_ms: call.elapsedMs(),
-    // Keyed, and of what really came, so that equal inputs can be found without their digest giving short ones away.
-    input_sha256: row.input === null ? null : createHmac('sha256', deps.settings.installSecret).update(row.input).digest('hex'),
-  }
+    input_sha256: digest,
+  })
 }
 
 function hintFor(effect: ErrorEffect): string {

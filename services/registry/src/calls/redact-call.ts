@@ -2,7 +2,7 @@ import type { Redaction } from '@repertoire/contract'
 import { redactPayload, type RedactedPayload, type RedactionPolicy } from '@repertoire/core'
 import type { NewCallRow } from '../stored.ts'
 import type { CallEnd } from './call.ts'
-import type { CallInProgress, CallSoFar } from './call-in-progress.ts'
+import type { CallInProgress } from './call-in-progress.ts'
 
 type Texts = Pick<
   NewCallRow,
@@ -28,16 +28,15 @@ const maxPayloadBytes = 64 * 1024
 /** Takes the secrets out of a row: nothing that somebody else wrote goes past this, and when it fails, nothing of it is kept. */
 export function redactCall(
   policy: RedactionPolicy,
-  { call, row, end }: { readonly call: CallInProgress; readonly row: CallSoFar; readonly end: CallEnd },
+  { call, row, end }: { readonly call: CallInProgress; readonly row: NewCallRow; readonly end: CallEnd },
 ): Kept {
   const schemas = call.schemas()
   const input = redactPart(policy, row.input, schemas.input)
   const output = redactPart(policy, end.output, schemas.output)
   const written = textsOf(row, end)
-  const json = Buffer.from(JSON.stringify(written))
-  const texts = redactPayload(policy, { bytes: json })
-  const parts = [input, output, texts].filter((part) => part !== undefined)
-  const kept = texts.bytes === json ? written : readTexts(texts)
+  const texts = isSilent(written) ? undefined : redactTexts(policy, written)
+  const parts = [input, output, texts?.redacted].filter((part) => part !== undefined)
+  const kept = texts?.kept ?? written
   const failed = parts.some((part) => part.failed)
   return {
     ...kept,
@@ -54,11 +53,23 @@ export function redactCall(
   }
 }
 
+// Most calls bring nothing but their arguments.
+function isSilent(texts: Texts): boolean {
+  const { violations, labels, skill, ...others } = texts
+  return skill === '' && violations.length === 0 && Object.keys(labels).length === 0 && Object.values(others).every((text) => text === null)
+}
+
+function redactTexts(policy: RedactionPolicy, written: Texts): { readonly redacted: RedactedPayload; readonly kept: Texts } {
+  const json = Buffer.from(JSON.stringify(written))
+  const redacted = redactPayload(policy, { bytes: json })
+  return { redacted, kept: redacted.bytes === json ? written : readTexts(redacted) }
+}
+
 function redactPart(policy: RedactionPolicy, bytes: Uint8Array | null, schema: string | null): RedactedPayload | undefined {
   return bytes === null ? undefined : redactPayload(policy, { bytes, schema, maxBytes: maxPayloadBytes })
 }
 
-function textsOf(row: CallSoFar, end: CallEnd): Texts {
+function textsOf(row: NewCallRow, end: CallEnd): Texts {
   const { trace_id, session, tenant, parent_call_id, requested_range, unit_hash, intent, violations, labels } = row
   const texts = { trace_id, session, tenant, parent_call_id, requested_range, unit_hash, intent, violations, labels }
   const error = { error_code: end.error?.code ?? null, error_message: end.error === null ? null : messageOf(end.error) }

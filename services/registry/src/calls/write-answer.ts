@@ -5,15 +5,19 @@ import type { CallAnswer } from './call.ts'
 /** An answer as it goes over the wire: its status and the exact bytes of its envelope. */
 export type WrittenAnswer = { readonly status: number; readonly body: Buffer }
 
-const prefix = Buffer.from('{"ok":true,"data":')
+const prefix = '{"ok":true,"data":'
 
 /** Writes the envelope of a call: its data byte for byte, its skill's own error as a result, or a refusal with the status of its code. */
 export function writeAnswer(answer: Exclude<CallAnswer, { readonly kind: 'written' }>, said: object): WrittenAnswer {
-  const { leaving: _, ...about } = answer.meta
-  const meta = { ...said, ...about }
+  const meta = { ...said, ...answer.meta, leaving: undefined }
   if (answer.kind === 'data') {
-    const suffix = Buffer.from(`,"error":null,"meta":${JSON.stringify(meta)}}`)
-    return { status: answer.status ?? 200, body: Buffer.concat([prefix, answer.json, suffix]) }
+    const suffix = `,"error":null,"meta":${JSON.stringify(meta)}}`
+    const { json } = answer
+    const body = Buffer.allocUnsafe(prefix.length + json.byteLength + Buffer.byteLength(suffix))
+    body.write(prefix, 'latin1')
+    body.set(json, prefix.length)
+    body.write(suffix, prefix.length + json.byteLength)
+    return { status: answer.status ?? 200, body }
   }
   if (answer.kind === 'refused') {
     const { status } = errorCatalogue[answer.refusal.code]

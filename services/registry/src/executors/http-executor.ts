@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { Pool, type Dispatcher } from 'undici'
 import type { Execution, Executor, ExecutorResult } from '../ports.ts'
 import { isConnectFailure } from './connect-failure.ts'
+import { endInTime } from './end-in-time.ts'
 import { readAnswer } from './read-answer.ts'
 
 /** Carries calls out over HTTP, at an operator's connection; agents' own headers never reach it. */
@@ -44,8 +45,7 @@ async function executeHttp(execution: Execution, { environment, poolFor }: World
       details: [{ path: `/${name}`, rule: 'path_argument' }],
     }
   }
-  const deadline = AbortSignal.timeout(Math.ceil(execution.timeoutMs))
-  const signal = execution.signal === null ? deadline : AbortSignal.any([deadline, execution.signal])
+  const ending = endInTime(execution.timeoutMs, execution.signal)
   try {
     const response = await poolFor(request.origin).request({
       path: request.path,
@@ -57,9 +57,10 @@ async function executeHttp(execution: Execution, { environment, poolFor }: World
         ...(execution.traceparent === null ? {} : { traceparent: execution.traceparent }),
       },
       body: request.body,
-      signal,
-      headersTimeout: execution.timeoutMs,
-      bodyTimeout: execution.timeoutMs,
+      signal: ending.signal,
+      // The deadline is one for the whole; two timers for each request would only cost.
+      headersTimeout: 0,
+      bodyTimeout: 0,
     })
     const body = await readBounded(response, execution.maxResultBytes)
     if (body === undefined)
@@ -71,11 +72,13 @@ async function executeHttp(execution: Execution, { environment, poolFor }: World
     return readAnswer(response.statusCode, body, execution.version.manifest.name)
   } catch (error) {
     if (execution.signal?.aborted === true) return fail('EXECUTOR_FAILED', 'cancelled', 'The call was ended before its answer came.')
-    if (deadline.aborted || isTimeout(error)) return fail('TIMEOUT', 'deadline', 'The deadline passed.')
+    if (ending.isLate()) return fail('TIMEOUT', 'deadline', 'The deadline passed.')
     // Once the request may have left, what it did is unknown; only a connection that never came about did nothing.
     return isConnectFailure(error)
       ? fail('EXECUTOR_UNREACHABLE', 'network', `The connection ${connection.name} could not be reached.`)
       : fail('EXECUTOR_FAILED', 'connection_lost', `The connection ${connection.name} broke before the answer was there.`)
+  } finally {
+    ending.clear()
   }
 }
 
@@ -118,8 +121,8 @@ export function buildRequest(
     if (text === '' || text === '.' || text === '..') bad ??= name
     return encodeURIComponent(text)
   })
-  const base = new URL(connection.baseUrl)
-  const path = `${base.pathname.replace(/\/$/, '')}${filled}`
+  const base = baseOf(connection)
+  const path = `${base.path}${filled}`
   if (bad !== undefined) return { badArgument: bad }
   if (executor.method !== 'GET' && executor.method !== 'DELETE') return { origin: base.origin, path, body: JSON.stringify(rest) }
   const [, declared = ''] = path.split('?')
@@ -132,22 +135,39 @@ export function buildRequest(
   return { origin: base.origin, path: text === '' ? path : `${path.split('?')[0]}?${text}`, body: null }
 }
 
-async function readBounded(response: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxBytes) {
-      response.body.destroy()
-      return undefined
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+const bases = new WeakMap<ConnectionRecord, { readonly origin: string; readonly path: string }>()
+
+function baseOf(connection: ConnectionRecord): { readonly origin: string; readonly path: string } {
+  const known = bases.get(connection)
+  if (known !== undefined) return known
+  const { origin, pathname } = new URL(connection.baseUrl)
+  const base = { origin, path: pathname.replace(/\/$/, '') }
+  bases.set(connection, base)
+  return base
 }
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'UND_ERR_HEADERS_TIMEOUT' || error.code === 'UND_ERR_BODY_TIMEOUT')
+// By its events: an iterator over a stream costs as much as the request itself.
+function readBounded({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    let hasEnded = false
+    body
+      .on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes <= maxBytes) return void chunks.push(chunk)
+        resolve(undefined)
+        body.destroy()
+      })
+      .once('error', reject)
+      .once('end', () => {
+        hasEnded = true
+        resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+      })
+      .once('close', () => {
+        if (!hasEnded) reject(new Error('the answer broke off'))
+      })
+  })
 }
 
 function fail(code: 'EXECUTOR_FAILED' | 'EXECUTOR_UNREACHABLE' | 'TIMEOUT', reason: string, message: string): ExecutorResult {

@@ -1,4 +1,5 @@
 import type { ExecutorResult } from '../ports.ts'
+import { decodeUtf8, withoutMark } from '../utf8.ts'
 import { sliceMember } from './slice-member.ts'
 
 const maxClip = 500
@@ -35,7 +36,8 @@ export function readAnswer(status: number, body: Buffer, skill: string): Executo
 
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const text = decodeUtf8(body)
+    return text === undefined ? undefined : JSON.parse(withoutMark(text))
   } catch {
     return undefined
   }

@@ -3,6 +3,7 @@ import { isSkillName, nameKey, parseRange, Refusal } from '@repertoire/core'
 import type { MiddlewareHandler } from 'hono'
 import type { Visit } from '../visit.ts'
 import type { Ask, DoorEnv, HttpDeps } from './door.ts'
+import { headerOf, type ListedHeader } from './header-of.ts'
 import { identify, type Identity } from './identify.ts'
 import { narrowIdentity, onBehalfOfHeader } from './on-behalf-of.ts'
 import { createRateLimit, type RateLimit } from './rate-limit.ts'
@@ -38,8 +39,9 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
     if (openPaths.has(c.req.path)) return next()
     try {
       // A stranger that has used up its attempts costs neither a checksum nor a question to an issuer.
-      if (showsToken(c)) strangers.requireRoom(addressOf(c), performance.now())
-      const identifying = identifyAt(c, deps)
+      const authorization = c.req.header('authorization')
+      if (showsToken(c, authorization)) strangers.requireRoom(addressOf(c), performance.now())
+      const identifying = identifyAt(c, authorization, deps)
       // Keys are known at once; only a token may have to wait for its issuer.
       const visit = visitOf(c, deps, identifying instanceof Promise ? await identifying : identifying)
       c.set('visit', visit)
@@ -54,20 +56,20 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
   }
 }
 
-function identifyAt(c: Ask, deps: HttpDeps): Identity | Promise<Identity> {
+function identifyAt(c: Ask, authorization: string | undefined, deps: HttpDeps): Identity | Promise<Identity> {
   // Keys and grants may have been taken back meanwhile: past the limit nothing that is known here counts.
   if (deps.unconfirmedMs() > deps.settings.staleLimitMs)
     throw new Refusal('SNAPSHOT_STALE', 'The database has been away for too long; this replica does not know any more what holds.', {
       headers: { 'Retry-After': '5' },
     })
-  const identifying = identify(c.req.header('authorization'), deps)
-  const token = c.req.header(onBehalfOfHeader)
+  const identifying = identify(authorization, deps)
+  const token = headerOf(c, onBehalfOfHeader)
   if (token === undefined) return identifying
   return Promise.resolve(identifying).then((identity) => narrowIdentity(identity, token, deps))
 }
 
-function showsToken(c: Ask): boolean {
-  return !c.req.header('authorization')?.startsWith('Bearer rep_') || c.req.header(onBehalfOfHeader) !== undefined
+function showsToken(c: Ask, authorization: string | undefined): boolean {
+  return authorization?.startsWith('Bearer rep_') !== true || headerOf(c, onBehalfOfHeader) !== undefined
 }
 
 function visitOf(c: Ask, deps: HttpDeps, { caller, keyHash, callerNow }: Identity): Visit {
@@ -75,7 +77,7 @@ function visitOf(c: Ask, deps: HttpDeps, { caller, keyHash, callerNow }: Identit
   c.set('keyHash', keyHash)
   const instance = short(c, 'repertoire-instance') ?? 'default'
   const declared = snapshot.requirements.get(caller.id)?.get(instance)
-  const asked = requiresOf(c.req.header('repertoire-requires'))
+  const asked = requiresOf(headerOf(c, 'repertoire-requires'))
   return {
     requestId: c.get('requestId'),
     caller,
@@ -105,15 +107,15 @@ function endingOf(c: Ask, deps: HttpDeps): string | undefined {
   const hash = c.get('keyHash')
   const key = hash === undefined ? undefined : deps.snapshot().keys.get(hash)
   if (key === undefined || key.expiresAt === null) return undefined
+  if (!key.rotated && key.expiresAt - deps.clock.now().getTime() >= weekMs) return undefined
   const at = new Date(key.expiresAt).toISOString()
-  if (key.rotated) return `this key was rotated and ends at ${at}: use the new one`
-  return key.expiresAt - deps.clock.now().getTime() < weekMs ? `this key ends at ${at}: rotate it` : undefined
+  return key.rotated ? `this key was rotated and ends at ${at}: use the new one` : `this key ends at ${at}: rotate it`
 }
 
 const weekMs = 7 * 86_400_000
 
-function short(c: Ask, name: string): string | null {
-  const value = c.req.header(name)?.trim()
+function short(c: Ask, name: ListedHeader): string | null {
+  const value = headerOf(c, name)?.trim()
   if (value === undefined || value === '') return null
   if (value.length > maxHeaderValue) throw new Refusal('INVALID_REQUEST', `The header ${name} is longer than ${maxHeaderValue} characters.`)
   return value

@@ -1,5 +1,5 @@
 import { callerOfAgent, isWellFormedKey, Refusal, type AgentRecord, type Caller, type GrantRecord, type KeyRecord } from '@repertoire/core'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { HttpDeps } from './door.ts'
 import type { ClaimedIdentity } from './token-verifier.ts'
 
@@ -17,7 +17,7 @@ export function identify(header: string | undefined, deps: HttpDeps): Identity |
 function identifyByKey(key: string, deps: HttpDeps): Identity {
   // Scanners and typos cost a checksum; everything that could be a key goes the same way.
   if (!isWellFormedKey(key)) throw unauthenticated()
-  const keyHash = createHash('sha256').update(key).digest('hex')
+  const keyHash = hash('sha256', key)
   const find = (): { readonly record: KeyRecord; readonly agent: AgentRecord } | undefined => {
     const { keys, agents } = deps.snapshot()
     const record = keys.get(keyHash)

@@ -1,5 +1,6 @@
 import { limits } from '@repertoire/contract'
 import { Refusal, scanJson, type JsonProblem } from '@repertoire/core'
+import { decodeUtf8, withoutMark } from '../utf8.ts'
 import type { Ask } from './door.ts'
 
 /** A JSON body as a value, and what parsing alone would have hidden. */
@@ -16,12 +17,9 @@ export async function readJson(c: Ask, maxBytes: number = limits.jsonBodyBytes):
 
 /** Parses bytes as strict JSON, and scans them for what would be changed or lost. */
 export function parseJson(bytes: Uint8Array): JsonBody {
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new Refusal('INVALID_REQUEST', 'The body is not UTF-8.', { details: [{ path: '', rule: 'utf8' }] })
-  }
+  const decoded = decodeUtf8(bytes)
+  if (decoded === undefined) throw new Refusal('INVALID_REQUEST', 'The body is not UTF-8.', { details: [{ path: '', rule: 'utf8' }] })
+  const text = withoutMark(decoded)
   const value = parseText(text)
   return { value, problem: scanJson(text, limits.jsonDepth) }
 }

@@ -36,10 +36,11 @@ export function route<const E extends Endpoint>(
   return {
     endpoint,
     mount: (app, deps) => {
+      const atRevision = holdingRevision(deps)
       app.on(endpoint.method, honoPath(endpoint.path), async (c) => {
         try {
           // One read is answered from one catalogue, so that what says revision N has content N.
-          const held = endpoint.method === 'GET' ? atOneRevision(deps) : deps
+          const held = endpoint.method === 'GET' ? atRevision() : deps
           c.set('deps', held)
           refuseNul(c.req.path, c.req.param() as Record<string, string>)
           // Before anything is read: whoever may not ask costs nothing.
@@ -69,9 +70,14 @@ export function route<const E extends Endpoint>(
   }
 }
 
-function atOneRevision(deps: HttpDeps): HttpDeps {
-  const snapshot = deps.snapshot()
-  return { ...deps, snapshot: () => snapshot }
+// One for each revision, not for each request: there are forty things in it.
+function holdingRevision(deps: HttpDeps): () => HttpDeps {
+  let held = { snapshot: deps.snapshot(), deps }
+  return () => {
+    const snapshot = deps.snapshot()
+    if (held.snapshot !== snapshot || held.deps === deps) held = { snapshot, deps: { ...deps, snapshot: () => snapshot } }
+    return held.deps
+  }
 }
 
 /** A path of the contract as the router writes it: `{name}` is one segment, `{path}` all that follow. */
@@ -86,6 +92,7 @@ function refuseNul(path: string, params: Readonly<Record<string, string>>): void
 }
 
 function queryOf(c: Ask): Record<string, string> {
+  if (!c.req.url.includes('?')) return {}
   const query: Record<string, string> = {}
   for (const [name, values] of Object.entries(c.req.queries())) {
     if (values.length > 1)

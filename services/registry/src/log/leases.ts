@@ -8,6 +8,7 @@ const renewMs = 5000
 /** Without a renewal for two thirds of its life, a place is given up before somebody else may have it. */
 const giveUpMs = 10_000
 const askMs = 1500
+const leastAskMs = 50
 const pollMs = 50
 const mostWaiting = 500
 
@@ -56,10 +57,11 @@ export function openLeases(pool: () => Pool): Leases {
     acquire: async (wanted) => {
       const until = performance.now() + wanted.waitMs
       return inLine(wanted.skillKey, async () => {
-        for (;;) {
+        for (let isFirst = true; ; isFirst = false) {
           const leftMs = until - performance.now()
-          if (leftMs <= 0) return undefined
-          const slot = await take(wanted, Math.max(1, Math.min(askMs, leftMs)))
+          // A question that is given up may take a place all the same, and hold it for nobody: none is asked so late.
+          if (leftMs <= (isFirst ? 0 : leastAskMs)) return undefined
+          const slot = await take(wanted, Math.max(leastAskMs, Math.min(askMs, leftMs)))
           // A call that waits for its own parent would wait for ever.
           if (slot === 'held by parent') return undefined
           if (slot !== undefined) return keep(pool, { skillKey: wanted.skillKey, slot, callId: wanted.callId })

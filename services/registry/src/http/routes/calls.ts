@@ -11,6 +11,7 @@ import { settleCall } from '../../calls/settle-call.ts'
 import { showResult } from '../../calls/show-result.ts'
 import { tailCalls } from '../../calls/tail-calls.ts'
 import type { Ask } from '../door.ts'
+import { headerOf } from '../header-of.ts'
 import { respond, respondCall } from '../respond.ts'
 import { route, type Route } from '../route.ts'
 import { respondTail } from '../server-sent-events.ts'
@@ -21,9 +22,9 @@ export const callRoutes: readonly Route[] = [
   route(endpoints.callSkill, async ({ c, deps, visit, body, problem, queuedMs, param }) => {
     refuseWhileStopping(deps.health.isStopping())
     const asked = {
-      idempotencyKey: c.req.header('idempotency-key') ?? null,
+      idempotencyKey: headerOf(c, 'idempotency-key') ?? null,
       timeoutMs: timeoutOf(c),
-      isAsync: /(^|[,;\s])respond-async([,;\s]|$)/i.test(c.req.header('prefer') ?? ''),
+      isAsync: /(^|[,;\s])respond-async([,;\s]|$)/i.test(headerOf(c, 'prefer') ?? ''),
       replayOf: null,
       queuedMs,
     }
@@ -91,7 +92,7 @@ function refuseWhileStopping(isStopping: boolean): void {
 
 // The caller's own deadline for everything that is done for it.
 function timeoutOf(c: Ask): number | null {
-  const text = c.req.header('repertoire-timeout-ms')
+  const text = headerOf(c, 'repertoire-timeout-ms')
   if (text === undefined) return null
   const ms = Number(text)
   if (/^\d{1,9}$/.test(text) && ms >= 1) return Math.min(ms, limits.timeoutMs)

@@ -29,7 +29,9 @@ const maxRows = 1000
 const batchBytes = 4 * 1024 * 1024
 // As much as a thousand rows usually are; only where one of them is larger, more is read.
 const usualBytes = 1.5 * 1024 * 1024
-const gatherMs = 5
+// A transaction costs as much for one row as for fifty; whoever waits for a row does not wait for this.
+const gatherMs = 50
+const littleBytes = 256 * 1024
 const leastPauseMs = 100
 const mostPauseMs = 1000
 
@@ -77,12 +79,15 @@ export function createDrain({ spool, write, prepare = () => undefined, onError }
       }
       const writing = write(entries)
       // One thread writes rows out while the database takes those before them.
-      ahead = upTo < segment.end ? readBatch(segment, upTo) : undefined
+      ahead = segment.end - upTo > littleBytes ? readBatch(segment, upTo) : undefined
       ahead?.catch(() => undefined)
       await writing
       await reach(segment, upTo)
       failingSince = undefined
       pauseMs = leastPauseMs
+      // What came meanwhile is little, and gathers first: one small transaction after the other would take a core for itself.
+      const left = spool.oldest()
+      if (ahead === undefined && waiters.length === 0 && (left === undefined || left === segment)) return
     }
   }
   const run = (): void => {
@@ -95,11 +100,13 @@ export function createDrain({ spool, write, prepare = () => undefined, onError }
       })
       .finally(() => {
         running = undefined
-        if (spool.oldest() !== undefined) later(failingSince === undefined ? gatherMs : pauseMs)
+        if (spool.oldest() !== undefined) later(failingSince !== undefined ? pauseMs : waiters.length > 0 ? 0 : gatherMs)
       })
   }
   const later = (ms: number): void => {
-    if (timer !== undefined || running !== undefined || isStopped || !hasBegun) return
+    if (running !== undefined || isStopped || !hasBegun) return
+    if (timer !== undefined && (ms > 0 || failingSince !== undefined)) return
+    clearTimeout(timer)
     timer = setTimeout(run, ms)
   }
   const settled = async (withinMs: number, place = spool.tail()): Promise<boolean> => {

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { findSegments } from './find-segments.ts'
-import { frame } from './frames.ts'
+import { frameAll } from './frames.ts'
 import { appendFrames, beginSegment, freeSegment, prepareSegment, segmentBytes, type Segment } from './segment.ts'
 
 /** A place in the order of the spool. */
@@ -76,7 +76,10 @@ export async function openSpool({ folder, maxBytes, onError }: SpoolOptions): Pr
   const writeBatch = async (batch: readonly Waiting[]): Promise<Place> => {
     const size = batch.reduce((sum, { payload }) => sum + payload.byteLength + 8, 0)
     const segment = await roomFor(size)
-    const bytes = Buffer.concat(batch.map(({ payload }) => frame(payload, segment.generation)))
+    const bytes = frameAll(
+      batch.map(({ payload }) => payload),
+      segment.generation,
+    )
     try {
       await appendFrames(segment, bytes)
     } catch (error) {
