@@ -16,6 +16,7 @@ export function saySkill(skill: SkillDetail): string {
     ['input', skill.input ?? undefined],
     ['output', skill.output ?? undefined],
     ['kind', `${skill.kind}, effects ${skill.effects}, at most ${skill.timeout_ms} ms`],
+    ['probe', skill.probe ?? undefined],
     ['executor', skill.executor === null || skill.executor.kind === 'code' ? undefined : safeJson(skill.executor, 0)],
     ['needs', skill.permission.length === 0 ? 'no permission tag' : skill.permission.join(', ')],
     ['private', skill.private ? 'yes: absent for whoever may not call it' : undefined],

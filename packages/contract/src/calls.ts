@@ -55,9 +55,27 @@ export const CallRow = z.object({
   attempts: z.number(),
   outcome: z.string().describe('how it ended; of a running call `unknown`, and nothing more'),
   settled: z
-    .object({ happened: z.boolean(), by: z.string(), reason: z.string(), at: z.string() })
+    .object({
+      happened: z.boolean(),
+      by: z.string(),
+      reason: z.string(),
+      at: z.string(),
+      probe: z
+        .object({ skill: z.string(), version: z.string(), call_id: z.string() })
+        .optional()
+        .describe('the probe that told, and the call in which it did; absent where a person settled it'),
+    })
     .nullable()
     .describe('what was found out later about a call whose outcome was unknown'),
+  probed: z
+    .object({
+      tries: z.number(),
+      call_id: z.string().nullable().describe('the last call of the probe; one that was turned away for want of room has no row'),
+      note: z.string(),
+      next_at: z.string().nullable().describe('when the probe is asked again; null when the rest is left to an operator'),
+    })
+    .nullable()
+    .describe('what asking the probe of a call with outcome unknown has come to, as long as it has not settled it'),
   error_code: z.string().nullable(),
   error_origin: z.string().nullable(),
   error_message: z.string().nullable(),

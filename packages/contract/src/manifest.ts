@@ -47,12 +47,14 @@ export const PermissionTag = z
 
 const shortText = (max: number) => z.string().max(max)
 
+const skillName = z
+  .string()
+  .max(maxSkillNameLength)
+  .regex(skillNamePattern, 'a name is lower case letters, digits and single - or _, and starts with a letter')
+
 /** What a version declares about itself: the front matter of SKILL.md, after parsing. */
 export const Manifest = z.object({
-  name: z
-    .string()
-    .max(maxSkillNameLength)
-    .regex(skillNamePattern, 'a name is lower case letters, digits and single - or _, and starts with a letter'),
+  name: skillName,
   description: z.string().trim().min(1).max(1024),
   version: z.string(),
   when_to_use: shortText(4096).optional(),
@@ -71,6 +73,7 @@ export const Manifest = z.object({
   private: z.boolean().default(false),
   core: z.boolean().default(false),
   effects: Effects.default('once'),
+  probe: skillName.optional(),
   timeout_ms: z.number().int().min(1).max(300_000).default(10_000),
   concurrency: z.number().int().min(1).max(10_000).optional(),
   max_result_bytes: z

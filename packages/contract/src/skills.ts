@@ -84,6 +84,7 @@ export const SkillDetail = z.object({
   examples: z.array(Example),
   errors: z.array(z.object({ code: z.string(), when: z.string(), retryable: z.boolean() })),
   effects: Effects,
+  probe: z.string().nullable().describe('the skill that is asked whether a lost call of this one took place'),
   timeout_ms: z.number(),
   executor: ExecutorSpec.nullable(),
   unlocks: z.array(z.string()),

@@ -46,6 +46,7 @@ export { isSkillName, isUuid, lookAlikeKey, nameKey, nearestName } from './names
 export { failures, refusals } from './outcomes.ts'
 export { isHighRisk, normaliseTag, permit, ruleFor } from './permit.ts'
 export type { Permit } from './permit.ts'
+export { pauseAfterTry, probeFrom, readVerdict } from './probe.ts'
 export { joinRanges, parseRange, rememberedRanges, splitRanges } from './range.ts'
 export type { ParsedRange } from './range.ts'
 export type {

@@ -44,6 +44,20 @@ describe('a bundle', () => {
     })
     expect(checkBundle(bundle(front(good))).checked).toMatchObject({ kind: 'playbook', entry: null, manifest: { effects: 'once' } })
   })
+  it('names a probe where it happens once, and only another skill that could be one', () => {
+    const code = { 'skill.js': 'export const run = () => 1', 'input.schema.json': '{"type":"object"}' }
+    const withProbe = (lines: string, files: Record<string, string> = code): string => first(front(`${good}\n${lines}`), files)
+    expect(checkBundle(bundle(front(`${good}\nprobe: find-order`), code)).checked?.manifest.probe).toBe('find-order')
+    expect(withProbe('effects: once\nprobe: find-order')).toBe('fine')
+    expect(withProbe('effects: read\nprobe: find-order')).toBe(
+      'SKILL.md:7 probe is for skills with effects: once, and this one has effects: read → remove probe, or write effects: once',
+    )
+    expect(withProbe('effects: idempotent\nprobe: find-order')).toContain('SKILL.md:7 probe is for skills with effects: once')
+    expect(withProbe('probe: query_order')).toContain('SKILL.md:6 probe names the skill itself')
+    expect(withProbe('probe: Find Order')).toContain('SKILL.md:6 probe is not right')
+    expect(withProbe('probe: [a]')).toContain('write the name of a skill with effects: read, such as find-mail')
+    expect(withProbe('probe: find-order', {})).toContain('a playbook carries nothing out')
+  })
   it('has one digest for its bytes and its defaults, whatever their order', () => {
     const digest = (options: Partial<Bundle>, files: Record<string, string> = { 'a.md': 'a', 'b.md': 'b' }): string | undefined =>
       checkBundle(bundle(front('license: MIT'), files, options)).checked?.digest

@@ -1,5 +1,7 @@
 export { Repertoire } from './repertoire.ts'
-export type { CallOptions, CallResult, ListOptions, RepertoireOptions } from './repertoire.ts'
+export type { BackgroundCallOptions, CallOptions, ListOptions, RepertoireOptions } from './repertoire.ts'
+export type { BackgroundCall, WaitOptions } from './background-call.ts'
+export type { CallResult } from './call-result.ts'
 export { RepertoireError } from './repertoire-error.ts'
 export type { StreamedAnswer } from './open-stream.ts'
 export type { Answer, RequestOptions, Transport } from './transport.ts'

@@ -1,4 +1,6 @@
-import type { CallBody, Declared, Meta, ResolvedSet, Self, SkillDetail, SkillList, SkillListItem } from '@repertoire/contract/sdk'
+import type { CallBody, Declared, ResolvedSet, Self, SkillDetail, SkillList, SkillListItem } from '@repertoire/contract/sdk'
+import { backgroundCall, type BackgroundCall } from './background-call.ts'
+import type { CallResult } from './call-result.ts'
 import { RepertoireError } from './repertoire-error.ts'
 import { createTransport, unsendable, type RequestOptions, type Transport } from './transport.ts'
 
@@ -13,6 +15,8 @@ export type RepertoireOptions = {
   readonly session?: string
   readonly tenant?: string
   readonly instance?: string
+  /** The token of the user this agent asks for: then only what both may is allowed. */
+  readonly onBehalfOf?: string
   /** How long an answer may take, in milliseconds; 30 000 unless given. */
   readonly timeoutMs?: number
   readonly fetch?: typeof fetch
@@ -33,14 +37,18 @@ export type CallOptions = {
   readonly maxResultBytes?: number
   readonly intent?: string
   readonly labels?: Readonly<Record<string, string>>
+  /** The same key with the same call gets the first answer again for a day, and has no second effect. */
   readonly idempotencyKey?: string
+  /** In place of the client's own user: the token of the one this call is for. */
+  readonly onBehalfOf?: string
   readonly signal?: AbortSignal
 }
 
-/** What a call brought, and which version brought it and why. */
-export type CallResult<T> = { readonly data: T; readonly meta: Meta }
+/** The same for a call in the background, of which there is no dry run; `signal` is for its start alone. */
+export type BackgroundCallOptions = Omit<CallOptions, 'dryRun'>
 
 const maxPages = 500
+const onBehalfOfHeader = 'repertoire-on-behalf-of'
 
 /** A client of the registry. Every no is a `RepertoireError` with a code of the catalogue. */
 export class Repertoire {
@@ -66,6 +74,7 @@ export class Repertoire {
         'repertoire-session': options.session,
         'repertoire-tenant': options.tenant,
         'repertoire-instance': options.instance,
+        [onBehalfOfHeader]: options.onBehalfOf,
       }),
     })
   }
@@ -100,33 +109,60 @@ export class Repertoire {
 
   /** Calls a skill. A no of the skill itself is thrown too, with `origin: 'skill'`. */
   async call<T = unknown>(name: string, args: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}): Promise<CallResult<T>> {
-    const body = present({
-      arguments: args,
-      range: options.range,
-      expect_version: options.expectVersion,
-      session: options.session,
-      tenant: options.tenant,
-      dry_run: options.dryRun,
-      timeout_ms: options.timeoutMs,
-      max_result_bytes: options.maxResultBytes,
-      intent: options.intent,
-      labels: options.labels,
-    }) as Partial<CallBody>
     const request: RequestOptions = {
-      body,
+      body: bodyOf(args, options),
       signal: options.signal,
       // The registry ends a call at its deadline; the connection waits a little longer for the answer that says so.
       timeoutMs: options.timeoutMs === undefined ? 310_000 : options.timeoutMs + 10_000,
-      headers: options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey },
+      headers: headersOf(options),
     }
     const { data, meta } = await this.transport.send<T>('POST', `/v1/skills/${segment(name)}/calls`, request)
     return { data, meta }
+  }
+
+  /** Starts a call and answers with what it is waited for and ended by, as soon as every replica knows of it. */
+  async callInBackground<T = unknown>(
+    name: string,
+    args: Readonly<Record<string, unknown>> = {},
+    options: BackgroundCallOptions = {},
+  ): Promise<BackgroundCall<T>> {
+    const { data } = await this.transport.send<{ readonly call_id: string }>('POST', `/v1/skills/${segment(name)}/calls`, {
+      body: bodyOf(args, options),
+      signal: options.signal,
+      headers: { ...headersOf(options), prefer: 'respond-async' },
+    })
+    return backgroundCall<T>(this.transport, data.call_id, headersOf({ onBehalfOf: options.onBehalfOf }))
   }
 
   /** Who this key is, and what it holds. */
   async self(): Promise<Self> {
     return (await this.transport.send<Self>('GET', '/v1/agents/self')).data
   }
+}
+
+function bodyOf(args: Readonly<Record<string, unknown>>, options: CallOptions): Partial<CallBody> {
+  return present({
+    arguments: args,
+    range: options.range,
+    expect_version: options.expectVersion,
+    session: options.session,
+    tenant: options.tenant,
+    dry_run: options.dryRun,
+    timeout_ms: options.timeoutMs,
+    max_result_bytes: options.maxResultBytes,
+    intent: options.intent,
+    labels: options.labels,
+  }) as Partial<CallBody>
+}
+
+function headersOf({
+  idempotencyKey,
+  onBehalfOf,
+}: {
+  readonly idempotencyKey?: string | undefined
+  readonly onBehalfOf?: string | undefined
+}): Record<string, string> {
+  return present({ 'idempotency-key': idempotencyKey, [onBehalfOfHeader]: onBehalfOf }) as Record<string, string>
 }
 
 // An address has no way to write these as a name: they would climb to another route.

@@ -105,6 +105,19 @@ describe('the client', () => {
     })
     expect(sent[0]?.body).toEqual({ arguments: { order_id: '1' }, range: '^1', timeout_ms: 50, intent: 'why', session: 'other' })
   })
+  it('asks for a user where one is named: for all requests, or for one call in place of that', async () => {
+    const sent: Headers[] = []
+    const send = async (_: unknown, init: RequestInit = {}): Promise<Response> => {
+      sent.push(new Headers(init.headers))
+      return good({ items: [], next_cursor: null })
+    }
+    const client = new Repertoire({ url: 'http://registry', key: 'k', onBehalfOf: 'ada.s.token', fetch: send as typeof fetch })
+    await client.list()
+    await client.call('a')
+    await client.call('a', {}, { onBehalfOf: 'bob.s.token' })
+    await new Repertoire({ url: 'http://registry', key: 'k', fetch: send as typeof fetch }).call('a')
+    expect(sent.map((headers) => headers.get('repertoire-on-behalf-of'))).toEqual(['ada.s.token', 'ada.s.token', 'bob.s.token', null])
+  })
   it("throws a no with all it says; the skill's own with its origin", async () => {
     const refused = await errorOf(clientWith(bad(403, 'PERMISSION_DENIED', { next: 'ask_human', hint: 'ask' })).client.call('a'))
     expect(refused).toMatchObject({

@@ -1,6 +1,6 @@
 import type { Detail, Effects, ExecutorSpec } from '@repertoire/contract'
 import type { ConnectionRecord, QuotaRecord, QuotaSpan, VersionRecord } from '@repertoire/core'
-import type { Completion, NewCallRow } from './stored.ts'
+import type { Completion, DueUnknown, NewCallRow, Probed } from './stored.ts'
 
 /** What carries calls out, by kind. */
 export type Executors = Readonly<Record<ExecutorSpec['kind'], Executor>>
@@ -87,6 +87,19 @@ export type KnownClaim = {
   readonly answer: Uint8Array | null
   /** Whether it was found out later that it had happened. */
   readonly hasHappened: boolean
+}
+
+/** Calls of which nobody knows how they ended, and when each is asked after. Needs the database; refuses with UNAVAILABLE without it. */
+export type Unknowns = {
+  /** Takes some that are due, for so long that nobody else asks after them meanwhile; each taking counts as a try. */
+  readonly take: (limit: number, leaseMs: number) => Promise<readonly DueUnknown[]>
+  /** Puts one back with what was learnt, to be asked after in so many milliseconds, or where that is null by nobody any more. */
+  readonly putBack: (
+    callId: string,
+    next: { readonly inMs: number | null; readonly tries: number; readonly probed: Probed | null },
+  ) => Promise<void>
+  /** Says that there is nobody to ask about some. */
+  readonly leave: (callIds: readonly string[]) => Promise<void>
 }
 
 /** Whole results that must come back later: sealed, in pieces, for a day. */

@@ -9,7 +9,7 @@ import type {
   Snapshot,
   VersionSchemas,
 } from '@repertoire/core'
-import type { AsyncCalls, Claims, Executors, Leases, Quotas, Results, RetryBudget } from './call-ports.ts'
+import type { AsyncCalls, Claims, Executors, Leases, Quotas, Results, RetryBudget, Unknowns } from './call-ports.ts'
 import type { Counts } from './counted.ts'
 import type { Places } from './places.ts'
 import type { Tail } from './tail.ts'
@@ -60,6 +60,7 @@ export type {
   Quotas,
   Results,
   RetryBudget,
+  Unknowns,
 } from './call-ports.ts'
 
 /** Everything the service asks of the world. Verbs get it as their first argument. */
@@ -78,6 +79,7 @@ export type Deps = {
   readonly leases: Leases
   readonly quotas: Quotas
   readonly asyncCalls: AsyncCalls
+  readonly unknowns: Unknowns
   readonly counts: Counts
   readonly tail: Tail
   readonly tailPlaces: Places

@@ -100,7 +100,7 @@ export type ShownEvent = {
 }
 
 /** A row about to be logged; payloads are the exact bytes. */
-export type NewCallRow = Omit<CallRow, 'input' | 'output' | 'ts' | 'payload_withheld' | 'state' | 'settled'> & {
+export type NewCallRow = Omit<CallRow, 'input' | 'output' | 'ts' | 'payload_withheld' | 'state' | 'settled' | 'probed'> & {
   readonly ts: Date
   readonly input: Uint8Array | null
   readonly output: Uint8Array | null
@@ -131,6 +131,17 @@ export type LogEntry = {
 
 /** What was found out later about a call of which nobody knew how it ended. */
 export type Settlement = NonNullable<CallRow['settled']>
+
+/** What asking a probe has come to so far. */
+export type Probed = NonNullable<CallRow['probed']>
+
+/** A call of which nobody knows how it ended, and the how manieth time it is asked after now. */
+export type DueUnknown = {
+  readonly callId: string
+  readonly tries: number
+  /** What was called; undefined where its row is gone, or says by now what became of it. */
+  readonly called: { readonly skill: string; readonly version: string } | undefined
+}
 
 /** What somebody says of a call. */
 export type NewFeedback = FeedbackBody & {

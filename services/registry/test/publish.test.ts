@@ -46,6 +46,31 @@ describe('POST /v1/skills', () => {
     const resolved = await registry.send('POST', '/v1/resolve', { body: { requires: { steady: '^1' } } })
     expect(resolved.body.data.resolved.steady).toMatchObject({ version: '1.0.0', via: 'stable' })
   })
+  it('201: warns of a probe that could not be asked today, and tells of no skill that its publisher may not know', async () => {
+    const publisher = await registry.agent('prober', { role: 'publisher', team: 'probers' })
+    await registry.publish({ name: 'look-hidden', front: 'permission: [vault]\nprivate: true\neffects: read' })
+    await registry.publish({ name: 'look-unreleased' })
+    await registry.publish({ name: 'look-doing', front: 'permission: []\neffects: idempotent' })
+    await registry.publish({ name: 'look-good' })
+    for (const name of ['look-hidden', 'look-doing', 'look-good']) await registry.release(name, '1.0.0')
+    const warned = async (probe: string): Promise<string[]> => {
+      const front = `permission: []\neffects: once\nprobe: ${probe}`
+      const published = await registry.send('POST', '/v1/skills?dry_run=true', {
+        key: publisher,
+        body: { files: writeSkill({ name: `send-${probe}`, front }) },
+      })
+      expect(published.status).toBe(200)
+      const findings: { readonly message: string }[] = published.body.data.report.findings
+      return findings.map(({ message }) => message).filter((message) => message.includes('look-'))
+    }
+    expect(await warned('look-good')).toEqual([])
+    for (const name of ['look-hidden', 'look-unreleased', 'look-absent'])
+      expect(await warned(name)).toEqual([`there is no released skill ${name} yet; until there is, lost calls wait for an operator`])
+    expect(await warned('look-doing')).toEqual(['the probe look-doing 1.0.0 has effects: idempotent; a probe only reads'])
+    const described = await registry.publish({ name: 'send-described', front: 'permission: []\neffects: once\nprobe: look-good' })
+    const { data } = (await registry.send('GET', '/v1/skills/send-described/versions/1.0.0')).body
+    expect([described.status, data.probe]).toEqual([201, 'look-good'])
+  })
   it('201: fifty at once make one version and no fault', async () => {
     const replies = await Promise.all(Array.from({ length: 50 }, () => registry.publish({ name: 'crowded' })))
     const statuses = replies.map((reply) => reply.status)

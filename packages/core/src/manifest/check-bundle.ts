@@ -74,6 +74,8 @@ export function checkBundle(bundle: Bundle): BundleCheck {
       ),
     )
   }
+  if (executor.kind === 'playbook' && manifest.probe !== undefined)
+    findings.push(error(['SKILL.md', null], 'a playbook carries nothing out, so there is nothing to probe', 'remove probe'))
   if (executor.kind !== 'playbook') findings.push(...lint(manifest, output !== undefined))
   findings.push(...checkPathArguments(manifest, input?.text))
   if (findings.some((finding) => finding.level === 'error')) return { findings, toProve, checked: undefined, name }

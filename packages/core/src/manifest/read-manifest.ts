@@ -1,4 +1,5 @@
 import { Manifest, PermissionTag, type Finding } from '@repertoire/contract'
+import { nameKey } from '../names.ts'
 import { readVersion } from '../version.ts'
 import type { BundleDefaults } from './bundle.ts'
 import type { Located } from './front-matter.ts'
@@ -31,6 +32,7 @@ const textKeys = new Set([
   'license',
   'compatibility',
   'effects',
+  'probe',
   'approval',
 ])
 
@@ -67,6 +69,7 @@ export function readManifest(root: Located, defaults: BundleDefaults): ManifestR
       fix: fixFor(path[0] ?? '', value[path[0] ?? '']),
     })
   }
+  if (parsed.success) findings.push(...checkProbe(root, parsed.data))
   return {
     manifest: parsed.success && findings.every((finding) => finding.level !== 'error') ? parsed.data : undefined,
     extra,
@@ -131,6 +134,17 @@ function coerce(key: string, entry: unknown): unknown {
   return entry
 }
 
+// Only what happens once is ever asked after, and whoever was lost cannot say what became of it.
+function checkProbe(root: Located, { name, effects, probe }: Manifest): Finding[] {
+  if (probe === undefined) return []
+  const error = (message: string, fix: string): Finding => ({ level: 'error', file, line: lineOf(root, ['probe']), message, fix })
+  if (effects !== 'once')
+    return [error(`probe is for skills with effects: once, and this one has effects: ${effects}`, 'remove probe, or write effects: once')]
+  return nameKey(probe) === nameKey(name)
+    ? [error('probe names the skill itself', 'name another skill, with effects: read, that looks whether the effect took place')]
+    : []
+}
+
 /** The line a path of the front matter stands on, or the nearest line above it. */
 function lineOf(root: Located, path: readonly string[]): number {
   let at = root
@@ -152,6 +166,7 @@ function fixFor(key: string, value: unknown): string {
     return 'write permission: [] when the skill needs none, or list its tags (an import takes --default-permission)'
   if (key === 'version' && value === undefined) return 'write version: 1.0.0 (an import takes --default-version)'
   if (key === 'name') return 'write a name such as query-order: lower case, at most 64 characters'
+  if (key === 'probe') return 'write the name of a skill with effects: read, such as find-mail'
   if (key === 'description') return 'say in at most 1 024 characters what the skill does and when to use it'
   if (
     Array.isArray(value) === false &&

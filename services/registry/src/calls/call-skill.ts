@@ -22,6 +22,7 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
     if (typeof first === 'object') return first
     const admission = resolveCall(visit, input, call)
     if (!admission.authorization.mayCall) throw denied(admission.skill, admission.authorization, visit.caller)
+    if (input.onlyReads === true) refuseToDoAnything(admission)
     refuseRiskWhenUnconfirmed(visit, admission)
     const args = checkArguments(call, admission.resolved.version, input)
     if (input.body.dry_run) return await finishDryRun(deps, call, { admission, args })
@@ -58,6 +59,15 @@ function resolveCall(visit: Visit, input: CallInput, call: CallInProgress): Admi
   const admitted = { ...admission, resolved, authorization }
   call.resolvedTo(admitted)
   return admitted
+}
+
+function refuseToDoAnything({ skill, resolved: { version } }: Admission): void {
+  const { effects } = version.manifest
+  if (effects === 'read') return
+  throw new Refusal('PERMISSION_DENIED', `${skill.name} ${version.version} has effects ${effects}; a probe only reads.`, {
+    hint: 'publish a version with effects: read',
+    details: [{ rule: 'effects', expected: 'read', got: effects }],
+  })
 }
 
 // A grant or a version may have been taken back without this replica hearing of it; what could do harm waits for certainty.

@@ -14,6 +14,8 @@ export type CallInput = {
   readonly isAsync: boolean
   /** The call this one repeats. */
   readonly replayOf: string | null
+  /** Whether it is a question that nobody may answer by doing something: only a skill with effects read carries it out. */
+  readonly onlyReads?: boolean
   /** How long it waited to be let in, in milliseconds. */
   readonly queuedMs: number
 }

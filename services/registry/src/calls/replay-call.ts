@@ -1,11 +1,11 @@
 import { CallBody, type ReplayBody } from '@repertoire/contract'
 import { hasRole, Refusal } from '@repertoire/core'
-import { createHmac } from 'node:crypto'
 import type { Deps } from '../ports.ts'
 import type { Visit } from '../visit.ts'
 import { callSkill } from './call-skill.ts'
 import type { CallAnswer } from './call.ts'
 import { noCall, requireOwn } from './get-call.ts'
+import { isInputWhole } from './is-input-whole.ts'
 
 /** Which call, and how it is to be repeated. */
 export type ReplayInput = ReplayBody & { readonly id: string }
@@ -18,9 +18,7 @@ export async function replayCall(deps: Deps, visit: Visit, { id, dry_run: isDry,
   const { caller } = visit
   const row = requireOwn(caller, id, await deps.calls.get(id))
   if (row.agent_id !== caller.id && !hasRole(caller, 'operator')) throw noCall(id)
-  const text = JSON.stringify(row.input)
-  // What was cut or redacted has another hash than what was given.
-  if (row.input === null || row.input_sha256 !== createHmac('sha256', deps.settings.installSecret).update(text).digest('hex'))
+  if (!isInputWhole(deps, row))
     throw new Refusal('NOT_REPLAYABLE', 'What this call was given is not kept as it was: it was cut, redacted, or is past its days.', {
       hint: 'call the skill anew',
     })

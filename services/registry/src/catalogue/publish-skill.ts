@@ -11,6 +11,7 @@ import {
   type Caller,
 } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
+import { checkProbe } from './check-probe.ts'
 import { refuseFindings } from './manifest-refusal.ts'
 import { storeVersion } from './store-version.ts'
 
@@ -36,6 +37,7 @@ export async function publishSkill(deps: Deps, caller: Caller, input: PublishInp
   const { checked } = check
   if (checked === undefined || findings.some((finding) => finding.level === 'error'))
     throw refuseFindings('INVALID_MANIFEST', check.name, findings)
+  findings.push(...checkProbe(deps, caller, checked.manifest))
   const stored = await deps.store.transaction(
     (tx) =>
       storeVersion(

@@ -28,6 +28,7 @@ export function showVersion(
     examples: manifest.examples,
     errors: manifest.errors,
     effects: manifest.effects,
+    probe: manifest.probe ?? null,
     timeout_ms: manifest.timeout_ms,
     executor: manifest.executor ?? (version.kind === 'code' ? { kind: 'code' } : null),
     unlocks: manifest.unlocks,

@@ -12,7 +12,7 @@ export const rowColumns = `c.call_id, c.ts, c.replica, c.trace_id, c.session, c.
   c.requested_range, c.version, c.version_digest, c.via, c.rollout_id, c.arm, c.unit_kind, c.unit_hash, c.revision::float8 as revision, c.executor, c.attempts, c.outcome,
   c.error_code, c.error_origin, p.error_message, c.violations, c.queue_ms, c.executor_ms, c.total_ms, c.input_bytes, c.output_bytes, c.input_sha256, c.truncated,
   c.redaction_rules, c.redaction_count, c.redaction_failed,
-  c.intent, c.replay_of, c.dry_run, c.authz_rule, c.labels, c.settled, p.input, p.output`
+  c.intent, c.replay_of, c.dry_run, c.authz_rule, c.labels, c.settled, c.probed, p.input, p.output`
 
 /** Whole rows by their ids, which lie between two of them, in no order. */
 export async function readRows(sql: postgres.Sql, callIds: readonly string[]): Promise<CallRow[]> {
@@ -46,6 +46,7 @@ export function toCallRow({ redaction_rules: rules, redaction_count: count, reda
     violations: row['violations'] === null ? [] : JSON.parse(String(row['violations'])),
     labels: row['labels'] === null ? {} : JSON.parse(String(row['labels'])),
     settled: row['settled'] === null ? null : JSON.parse(String(row['settled'])),
+    probed: row['probed'] === null ? null : JSON.parse(String(row['probed'])),
     input: payload(row.input),
     output: payload(row.output),
     payload_withheld: false,
@@ -54,7 +55,7 @@ export function toCallRow({ redaction_rules: rules, redaction_count: count, reda
 
 function toRunning({ idempotency_key_hash: _, ...row }: NewCallRow): CallRow {
   const input = row.input === null ? null : payload(Buffer.from(row.input))
-  return { ...row, state: 'running', settled: null, ts: row.ts.toISOString(), input, output: null, payload_withheld: false }
+  return { ...row, state: 'running', settled: null, probed: null, ts: row.ts.toISOString(), input, output: null, payload_withheld: false }
 }
 
 // A payload is the exact bytes that came; what is not JSON is shown as the text it is.

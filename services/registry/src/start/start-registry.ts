@@ -25,6 +25,7 @@ import { openResults } from '../log/results.ts'
 import { keepPartitions } from '../log/partitions/keep-partitions.ts'
 import { openShownLog } from '../log/shown-log.ts'
 import { openTail } from '../log/tail/open-tail.ts'
+import { openUnknowns } from '../log/unknowns.ts'
 import { createMetrics } from '../metrics.ts'
 import { createPlaces } from '../places.ts'
 import type { Clock, Deps } from '../ports.ts'
@@ -43,6 +44,7 @@ import { ignoreDriverFaults } from './driver-faults.ts'
 import { explainStart } from './explain-start.ts'
 import { openCatalogue } from './open-catalogue.ts'
 import { createProver } from './prove-in-worker.ts'
+import { startProbing } from './probing.ts'
 import { readTokenVerifier } from './read-oidc.ts'
 import { readTagClasses } from './read-tag-classes.ts'
 import { readRedaction } from './read-redaction.ts'
@@ -183,6 +185,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     leases: openLeases(() => database.log),
     quotas,
     asyncCalls,
+    unknowns: openUnknowns(() => database.log),
     executors: guardExecutors(
       { http, code, mcp: mcpExecutor },
       // One code skill has half the places of the runner at most, so that it never takes them all.
@@ -211,6 +214,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   const stopForgetting = forgetKept(database, logger)
   undo.add('forgetting', async () => stopForgetting())
   undo.add('automation', startAutomation(deps, logger))
+  undo.add('probing', startProbing(deps, logger))
 
   checkpoint()
   let stopping = false

@@ -23,6 +23,7 @@ import { openResults } from '../../src/log/results.ts'
 import { openCounts, type OpenCounts } from '../../src/log/counts/open-counts.ts'
 import { openCallLog } from '../../src/log/open-call-log.ts'
 import { openShownLog } from '../../src/log/shown-log.ts'
+import { openUnknowns } from '../../src/log/unknowns.ts'
 import { openTail } from '../../src/log/tail/open-tail.ts'
 import { createPlaces } from '../../src/places.ts'
 import type { Execution, ExecutorResult } from '../../src/ports.ts'
@@ -153,6 +154,7 @@ export async function openTestRegistry(
     leases: openLeases(() => database.log),
     quotas,
     asyncCalls,
+    unknowns: openUnknowns(() => database.log),
     executors: guardExecutors({ http: double, code: double, mcp: double }, { perConnection: 64, perCodeSkill: 64 }),
     retryBudget: createRetryBudget(),
     redaction,
