@@ -1,6 +1,6 @@
 import type { Database, Pool } from './connect.ts'
 
-const everyMs = 400
+const everyMs = 200
 // A statement ends at its time-out at the latest, by the server's own clock: who is silent longer is not there.
 const graceMs = 500
 

@@ -2,9 +2,10 @@ import { endpoints } from '@repertoire/contract'
 import { declareRequirements } from '../../catalogue/declare-requirements.ts'
 import { describeSkill } from '../../catalogue/describe-skill.ts'
 import { describeVersion } from '../../catalogue/describe-version.ts'
-import { listSkills, type SkillPage } from '../../catalogue/list-skills.ts'
+import type { SkillPage } from '../../catalogue/list-skills.ts'
 import { listVersions } from '../../catalogue/list-versions.ts'
 import { readFile } from '../../catalogue/read-file.ts'
+import { rememberedList } from '../../catalogue/remember-lists.ts'
 import { resolveSkills } from '../../catalogue/resolve-skills.ts'
 import { deprecationHeaders } from '../deprecation.ts'
 import { transferSkill } from '../../catalogue/transfer-skill.ts'
@@ -18,16 +19,9 @@ const cached = (etag: string): Record<string, string> => ({ etag, vary: varyHead
 /** Routes that read and move skills. */
 export const skillRoutes: readonly Route[] = [
   route(endpoints.listSkills, ({ c, deps, visit, query }) => {
-    const page = listSkills(deps, visit, query)
-    const etag = etagOf([
-      'list',
-      query.view,
-      page.nextCursor ?? '',
-      ...page.listed.map(
-        (entry) =>
-          `${entry.skill.name}@${entry.version.id}.${entry.skill.revision} ${entry.via ?? ''} ${entry.warnings.map((warning) => `${warning.code} ${warning.message}`).join(' ')}`,
-      ),
-    ])
+    const page = rememberedList(deps, visit, query)
+    const etag = etags.get(page) ?? etagOfPage(page, query.view)
+    etags.set(page, etag)
     return isUnchanged(c, etag) ? notModified(c, etag) : writePage(c, page, etag)
   }),
   route(endpoints.describeSkill, ({ c, deps, visit, query, param }) => {
@@ -67,6 +61,16 @@ export const skillRoutes: readonly Route[] = [
   }),
   route(endpoints.declareRequirements, async ({ c, deps, visit, body }) => respond(c, await declareRequirements(deps, visit, body))),
 ]
+
+const etags = new WeakMap<SkillPage, string>()
+
+function etagOfPage({ listed, nextCursor }: SkillPage, view: string): string {
+  const entries = listed.map(
+    ({ skill, version, via, warnings }) =>
+      `${skill.name}@${version.id}.${skill.revision} ${via ?? ''} ${warnings.map(({ code, message }) => `${code} ${message}`).join(' ')}`,
+  )
+  return etagOf(['list', view, nextCursor ?? '', ...entries])
+}
 
 const maxCachedBytes = 16 * 1024 * 1024
 const bodies = new Map<string, string>()
