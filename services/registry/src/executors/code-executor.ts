@@ -6,7 +6,7 @@ import type { KeptFiles } from './kept-files.ts'
 
 /** Carries calls out by the runner, which listens on a UNIX socket and keeps code by its digest. */
 export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of']): Executor & { readonly close: () => Promise<void> } {
-  const runner = new Pool('http://runner', { socketPath, connections: 64, pipelining: 1, connect: { timeout: 2000 } })
+  const runner = new Pool('http://runner', { socketPath, pipelining: 1, connect: { timeout: 2000 } })
   return {
     execute: async (execution) => {
       const deadline = performance.now() + execution.timeoutMs

@@ -8,23 +8,26 @@ import { readAnswer } from './read-answer.ts'
 
 /** Carries calls out over HTTP, at an operator's connection; agents' own headers never reach it. */
 export function createHttpExecutor(environment: NodeJS.ProcessEnv): Executor & { readonly close: () => Promise<void> } {
-  const pools = new Map<string, Pool>()
-  const poolFor = (origin: string): Pool => {
-    const known = pools.get(origin)
-    if (known !== undefined) return known
-    const pool = new Pool(origin, { connections: 64, pipelining: 1, connect: { timeout: 5000 }, keepAliveTimeout: 10_000 })
-    pools.set(origin, pool)
+  const pools = new Map<string, { readonly origin: string; readonly pool: Pool }>()
+  // One for each connection, not for each host: two of them may lead to the same one, and one that hangs must not keep the other
+  // waiting. How many requests are under way is bounded by the bulkhead; a bound in here would be a queue without a deadline.
+  const poolFor = (name: string, origin: string): Pool => {
+    const known = pools.get(name)
+    if (known?.origin === origin) return known.pool
+    void known?.pool.close().catch(() => undefined)
+    const pool = new Pool(origin, { pipelining: 1, connect: { timeout: 5000 }, keepAliveTimeout: 10_000 })
+    pools.set(name, { origin, pool })
     return pool
   }
   return {
     execute: (execution) => executeHttp(execution, { environment, poolFor }),
     close: async () => {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()))
+      await Promise.all([...pools.values()].map(({ pool }) => pool.destroy()))
     },
   }
 }
 
-type World = { readonly environment: NodeJS.ProcessEnv; readonly poolFor: (origin: string) => Pool }
+type World = { readonly environment: NodeJS.ProcessEnv; readonly poolFor: (name: string, origin: string) => Pool }
 
 async function executeHttp(execution: Execution, { environment, poolFor }: World): Promise<ExecutorResult> {
   const { connection } = execution
@@ -47,7 +50,7 @@ async function executeHttp(execution: Execution, { environment, poolFor }: World
   }
   const ending = endInTime(execution.timeoutMs, execution.signal)
   try {
-    const response = await poolFor(request.origin).request({
+    const response = await poolFor(connection.name, request.origin).request({
       path: request.path,
       method: executor.method,
       headers: {
