@@ -10,6 +10,9 @@ import { houseDir } from '../support/read-house.ts'
 import type { CoreFigure } from './core.ts'
 import { median, runRound, startSubject, type Load, type Round } from './measure.ts'
 
+// A service runs for days; the first seconds, in which most of the code is still interpreted, say nothing of it.
+const warmUpRounds = 3
+
 /** Starts floor and product side by side, loads them by turns, and prints what a request costs as a ratio to the floor. */
 async function bench(rounds: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'repertoire-bench-'))
@@ -67,11 +70,13 @@ async function bench(rounds: number): Promise<void> {
     const found = new Map<string, { floor: Round[]; product: Round[] }>(
       Object.keys(pairs).map((name) => [name, { floor: [], product: [] }]),
     )
-    for (let round = 1; round <= rounds; round += 1) {
-      process.stderr.write(`round ${round} of ${rounds}\n`)
+    for (let round = 1 - warmUpRounds; round <= rounds; round += 1) {
+      process.stderr.write(round < 1 ? 'warming up\n' : `round ${round} of ${rounds}\n`)
       for (const [name, [floorLoad, productLoad]] of Object.entries(pairs)) {
-        found.get(name)?.floor.push(await runRound(floorLoad))
-        found.get(name)?.product.push(await runRound(productLoad))
+        const pair = [await runRound(floorLoad), await runRound(productLoad)] as const
+        if (round < 1) continue
+        found.get(name)?.floor.push(pair[0])
+        found.get(name)?.product.push(pair[1])
       }
     }
     floor.child.kill()

@@ -127,6 +127,8 @@ export type LogEntry = {
   /** Whether an intent of this call was told before. */
   readonly closesIntent?: boolean
   readonly completes?: Completion
+  /** Whether no text in it holds a character that a line of COPY has to escape or be rid of; false where nobody looked. */
+  readonly isPlain?: boolean
 }
 
 /** What was found out later about a call of which nobody knew how it ended. */

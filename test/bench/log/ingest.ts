@@ -41,7 +41,7 @@ export async function measureIngest(url: string, rows: number): Promise<Ingested
     const drain = createDrain({
       spool,
       write: (entries) => writeEntries(database.log.sql, entries, installId),
-      prepare: (entries) => prepareRows(entries.map(({ row }) => row)),
+      prepare: prepareRows,
       onError,
     })
     const started = performance.now()

@@ -1,7 +1,7 @@
 import type postgres from 'postgres'
 import { foldOnce } from '../../../services/registry/src/log/rollups/fold.ts'
 
-/** How many rows are loaded over how many days, the last of which is today. */
+/** How many rows are loaded over how many days, the last of which is today, as far as it is over. */
 export type LoadSize = { readonly rows: number; readonly days: number }
 
 /** Disk a row takes with its payload, its indexes, what is counted of it and what is in flight while it is loaded. */
@@ -12,12 +12,15 @@ export const bytesPerRow = 1900
  * wrong, durations with a tail, and small payloads. Each day is filled before it is attached, so that its indexes are built once.
  */
 export async function loadRows(sql: postgres.Sql, { rows, days }: LoadSize, onDay: (day: number) => void): Promise<void> {
-  const perDay = Math.ceil(rows / days)
+  // As many a minute at one in the morning as at noon: the last hour is an hour's worth whenever this runs.
+  const [now] = await sql<{ share: number }[]>`select extract(epoch from (now() at time zone 'UTC')::time)::float8 / 86400 as share`
+  const perDay = rows / (days - 1 + (now?.share ?? 1))
   for (let day = 0; day < days; day += 1) {
-    await loadDay(sql, { daysAgo: days - 1 - day, first: day * perDay, count: perDay })
+    const first = Math.round(day * perDay)
+    await loadDay(sql, { daysAgo: days - 1 - day, first, count: Math.min(rows, Math.round((day + 1) * perDay)) - first })
     onDay(day + 1)
   }
-  await sql`select setval(pg_get_serial_sequence('calls', 'seq'), ${rows + perDay})`
+  await sql`select setval(pg_get_serial_sequence('calls', 'seq'), ${rows + 1})`
   await sql.unsafe('analyze calls, call_payloads')
 }
 

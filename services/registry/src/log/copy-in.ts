@@ -1,11 +1,11 @@
 import type postgres from 'postgres'
 
-/** A column as it is copied: its name, and its value of a row as text; null where it has none. */
-export type CopiedColumn<Row> = { readonly name: string; readonly of: (row: Row) => string | null }
+/** A column as it is copied: its name, and its value of a row as text; null where it has none. `isEscaped` where that is as COPY reads it. */
+export type CopiedColumn<Row> = { readonly name: string; readonly of: (row: Row) => string | null; readonly isEscaped?: true }
 
 /** A table as rows are copied into it. Lines can be written ahead, while the server still takes others. */
 export type CopyTarget<Row extends object> = {
-  readonly prepare: (rows: readonly Row[]) => void
+  readonly prepare: (row: Row, isPlain: boolean) => void
   readonly copy: (tx: postgres.TransactionSql, rows: readonly Row[]) => Promise<void>
 }
 
@@ -16,20 +16,24 @@ export type CopyTarget<Row extends object> = {
 export function copyInto<Row extends object>(table: string, columns: readonly CopiedColumn<Row>[]): CopyTarget<Row> {
   const command = `copy "${table}" (${columns.map(({ name }) => `"${name}"`).join(', ')}) from stdin`
   const written = new WeakMap<Row, string>()
-  const write = (row: Row): string => {
+  const write = (row: Row, isPlain: boolean): string => {
     let line = ''
-    for (const { of } of columns) line += `${line === '' ? '' : '\t'}${field(of(row))}`
+    for (const { of, isEscaped } of columns) {
+      const value = of(row)
+      if (line !== '') line += '\t'
+      line += value === null ? '\\N' : isPlain || isEscaped === true ? value : field(value)
+    }
     return `${line}\n`
   }
   return {
-    prepare: (rows) => rows.forEach((row) => written.set(row, write(row))),
+    prepare: (row, isPlain) => void written.set(row, write(row, isPlain)),
     copy: async (tx, rows) => {
       const stream = await tx.unsafe(command).writable()
       await new Promise<void>((resolve, reject) => {
         stream.once('error', reject)
         // It is finished once the server has taken all of it.
         stream.once('finish', resolve)
-        stream.end(Buffer.from(rows.map((row) => written.get(row) ?? write(row)).join('')))
+        stream.end(Buffer.from(rows.map((row) => written.get(row) ?? write(row, false)).join('')))
       })
     },
   }
@@ -39,8 +43,7 @@ export function copyInto<Row extends object>(table: string, columns: readonly Co
 const special = /[\\\t\n\r\u0000\ud800-\udfff]/
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
-function field(value: string | null): string {
-  if (value === null) return '\\N'
+function field(value: string): string {
   return special.test(value) ? cleanText(value).replace(/[\\\t\n\r]/g, (found) => escapes[found] ?? found) : value
 }
 

@@ -1,5 +1,5 @@
 import type postgres from 'postgres'
-import type { NewCallRow } from '../stored.ts'
+import type { LogEntry, NewCallRow } from '../stored.ts'
 import { callColumns } from './call-columns.ts'
 import { copyInto, type CopiedColumn } from './copy-in.ts'
 
@@ -7,8 +7,8 @@ const maxMessageLength = 1024
 
 const payloadColumns: readonly CopiedColumn<NewCallRow>[] = [
   { name: 'call_id', of: (row) => row.call_id },
-  { name: 'input', of: (row) => bytes(row.input) },
-  { name: 'output', of: (row) => bytes(row.output) },
+  { name: 'input', of: (row) => bytes(row.input), isEscaped: true },
+  { name: 'output', of: (row) => bytes(row.output), isEscaped: true },
   { name: 'error_message', of: (row) => row.error_message?.slice(0, maxMessageLength) ?? null },
 ]
 
@@ -16,9 +16,11 @@ const calls = copyInto('calls', callColumns)
 const payloads = copyInto('call_payloads', payloadColumns)
 
 /** Writes out rows that will be inserted next, so that nobody waits for it then. */
-export function prepareRows(rows: readonly NewCallRow[]): void {
-  calls.prepare(rows)
-  payloads.prepare(rows)
+export function prepareRows(entries: readonly LogEntry[]): void {
+  for (const { row, isPlain = false } of entries) {
+    calls.prepare(row, isPlain)
+    payloads.prepare(row, isPlain)
+  }
 }
 
 /**
@@ -45,5 +47,5 @@ async function knownOf(tx: postgres.TransactionSql, rows: readonly NewCallRow[])
 }
 
 function bytes(value: Uint8Array | null): string | null {
-  return value === null ? null : `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
+  return value === null ? null : `\\\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
 }

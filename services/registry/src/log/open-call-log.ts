@@ -84,7 +84,7 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
   const drain = createDrain({
     spool,
     write,
-    prepare: (entries) => prepareRows(entries.map(({ row }) => row)),
+    prepare: prepareRows,
     onError: (error) => {
       troubleAt = performance.now()
       logger.error({ err: error }, 'the call log could not be written to Postgres; it waits on disk')

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LogEntry } from '../../stored.ts'
 import { decodeEntry, frameHeaderBytes } from './frames.ts'
 import type { Place, Spool } from './open-spool.ts'
@@ -31,6 +32,7 @@ const batchBytes = 4 * 1024 * 1024
 const usualBytes = 1.5 * 1024 * 1024
 // A transaction costs as much for one row as for fifty; whoever waits for a row does not wait for this.
 const gatherMs = 50
+const slice = 50
 const littleBytes = 256 * 1024
 const leastPauseMs = 100
 const mostPauseMs = 1000
@@ -60,8 +62,14 @@ export function createDrain({ spool, write, prepare = () => undefined, onError }
     if (payloads.length === 0) ({ payloads, end } = await readSegment(segment, from, batchBytes))
     const rows = payloads.slice(0, maxRows)
     const upTo = rows.length === payloads.length ? end : from + rows.reduce((sum, row) => sum + row.byteLength + frameHeaderBytes, 0)
-    const entries = rows.map(decodeEntry)
-    prepare(entries)
+    const entries: LogEntry[] = []
+    for (let at = 0; at < rows.length; at += slice) {
+      // In pieces: the batch before this one is on its way, and has questions and answers to exchange meanwhile.
+      if (at > 0) await nextTurn()
+      const some = rows.slice(at, at + slice).map(decodeEntry)
+      prepare(some)
+      entries.push(...some)
+    }
     return { segment, from, upTo, entries }
   }
   const drainAll = async (): Promise<void> => {

@@ -15,10 +15,10 @@ export const rowMarker = Buffer.from(marker)
 /** Bytes of a frame before that marker. */
 export const bytesBeforeMarker = frameHeaderBytes + 4
 
-type Beside = Omit<LogEntry, 'row' | 'completes'> & { readonly completes?: Omit<Completion, 'answer'> }
+type Beside = Omit<LogEntry, 'row' | 'completes' | 'isPlain'> & { readonly completes?: Omit<Completion, 'answer'> }
 
 /** An entry as bytes: its columns as JSON, then input, output and a kept answer as they are, each behind its length. */
-export function encodeEntry({ row, completes, ...beside }: LogEntry): Buffer {
+export function encodeEntry({ row, completes, isPlain: _, ...beside }: LogEntry): Buffer {
   const { answer = null, ...claim } = completes ?? {}
   const told: Beside = completes === undefined ? beside : { ...beside, completes: claim as Omit<Completion, 'answer'> }
   const json = Buffer.from(writeColumns(row, told))
@@ -59,18 +59,17 @@ export function decodeEntry(bytes: Buffer): LogEntry {
   }
   const [columns, input = null, output = null, answer = null] = parts
   // What was parsed becomes the row itself: a copy of forty columns costs as much as parsing them, twice over in what reads it.
-  const parsed = JSON.parse(columns?.toString('utf8') ?? '{}') as Written
+  const json = columns?.toString('utf8') ?? '{}'
+  const parsed = JSON.parse(json) as Written
   const { beside } = parsed
   if (beside !== undefined) delete parsed.beside
   // Rows that were spooled before there was redaction say nothing of it.
   parsed.redaction ??= { rules: [], count: 0, failed: false }
   const row = Object.assign(parsed, { ts: new Date(parsed.ts), input, output }) as NewCallRow
   const { completes, ...told } = beside ?? {}
-  return {
-    row,
-    ...told,
-    ...(completes === undefined ? {} : { completes: { ...completes, answer } }),
-  }
+  // JSON writes control characters, backslashes and halves of surrogate pairs with a backslash: without one there are none.
+  const isPlain = !json.includes('\\')
+  return completes === undefined ? { row, isPlain, ...told } : { row, isPlain, ...told, completes: { ...completes, answer } }
 }
 
 /** Frames: each payload behind its length and a checksum that also covers the generation, so that what an earlier use of the file left is no frame. */
