@@ -84,8 +84,17 @@ async function pidOf(file: string): Promise<number> {
   for (const endsAt = Date.now() + 15_000; ; await pause(50)) {
     const text = await readFile(file, 'utf8').catch(() => '')
     const pid = Number(text.split('\n')[0])
-    if (pid > 0) return pid
+    // The file of one that was killed names a process that is gone, and whose number may be anybody's by now.
+    if (pid > 0 && commandOf(pid) === 'postgres') return pid
     if (Date.now() > endsAt) throw new Error(`Postgres did not come back within 15 s: ${file} has no process`)
+  }
+}
+
+function commandOf(pid: number): string | undefined {
+  try {
+    return execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' }).trim()
+  } catch {
+    return undefined
   }
 }
 

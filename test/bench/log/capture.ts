@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { plannedAnew } from '../../../services/registry/src/store/connect.ts'
+import { readingPlans } from '../../../services/registry/src/store/connect.ts'
 
 /** One statement that the product sent, with what it was given. */
 export type Sent = { readonly query: string; readonly parameters: readonly unknown[] }
@@ -10,7 +10,7 @@ export function capturing(url: string): { readonly sql: postgres.Sql; readonly s
   const sql = postgres(url, {
     max: 1,
     onnotice: () => undefined,
-    connection: { ...plannedAnew, application_name: 'bench-questions' },
+    connection: { ...readingPlans, application_name: 'bench-questions' },
     debug: (_, query, parameters) => void sent.push({ query, parameters: [...(parameters as unknown[])] }),
   })
   return { sql, sent, close: () => sql.end() }

@@ -54,7 +54,7 @@ export function questionsAt(nowMs: number): Question[] {
       days: 2,
       ask: async (sql) => {
         const [{ id = '' } = {}] =
-          await sql`select call_id as id from calls where call_id >= repertoire_first_id(${new Date(nowMs - hour)}) limit 1`
+          await sql`select call_id as id from calls where call_id >= repertoire_first_id(${new Date(nowMs - hour)}) order by call_id limit 1`
         return getCall(sql, id)
       },
     },

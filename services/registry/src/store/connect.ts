@@ -138,7 +138,7 @@ function openPool(url: string, name: string, { statementMs, ...size }: PoolSize)
 }
 
 function connect(url: string, name: string, { max, statementMs }: { readonly max: number; readonly statementMs: number }): postgres.Sql {
-  const planning = name === 'reading' ? plannedAnew : {}
+  const planning = name === 'reading' ? readingPlans : {}
   const connection = { ...timeouts, ...planning, statement_timeout: statementMs, application_name: `repertoire-${name}` }
   return postgres(url, { ...options, max, connection })
 }
@@ -154,7 +154,11 @@ const options = {
   types: arrayTypes,
   socket: openSocket,
 } as const
-/** How questions to the log are planned: a plan that fits every window fits none, since which days are read and how few rows are wanted is known only when it is asked. */
-export const plannedAnew = { plan_cache_mode: 'force_custom_plan' } as const
+/**
+ * How questions to the log are planned. A plan that fits every window fits none: which days are read and how few rows are
+ * wanted is known only when it is asked. An hour of calls is counted in memory, not sorted on disk; there are six of these
+ * connections. Compiling a plan takes longer than any of them.
+ */
+export const readingPlans = { plan_cache_mode: 'force_custom_plan', work_mem: '32MB', jit: 'off' } as const
 const timeouts = { idle_in_transaction_session_timeout: 5000, lock_timeout: 1000 } as const
 const single = { max: 1, statementMs: 5000 } as const
