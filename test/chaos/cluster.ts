@@ -63,7 +63,7 @@ export async function startCluster(folder: string, count: number, environment: R
     },
     startReplica: async (index) => void (replicas[index] = await start(index)),
     killPostgres: async () => {
-      const pid = await pidOf(join(dataDir, 'postgres', 'postmaster.pid'))
+      const pid = await pidOf(dataDir)
       for (const each of [pid, ...childrenOf(pid)])
         try {
           process.kill(each, 'SIGKILL')
@@ -80,21 +80,17 @@ export async function startCluster(folder: string, count: number, environment: R
 }
 
 // Between two postmasters there is no such file for a moment: one that was killed just before is on its way back.
-async function pidOf(file: string): Promise<number> {
+async function pidOf(folder: string): Promise<number> {
+  const file = join(folder, 'postgres', 'postmaster.pid')
   for (const endsAt = Date.now() + 15_000; ; await pause(50)) {
     const text = await readFile(file, 'utf8').catch(() => '')
     const pid = Number(text.split('\n')[0])
     // The file of one that was killed names a process that is gone, and whose number may be anybody's by now.
-    if (pid > 0 && commandOf(pid) === 'postgres') return pid
-    if (Date.now() > endsAt) throw new Error(`Postgres did not come back within 15 s: ${file} has no process`)
-  }
-}
-
-function commandOf(pid: number): string | undefined {
-  try {
-    return execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' }).trim()
-  } catch {
-    return undefined
+    if (pid > 0 && (await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')).trim() === 'postgres') return pid
+    if (Date.now() > endsAt) {
+      const said = await readFile(join(folder, 'postgres.log'), 'utf8').catch(() => '')
+      throw new Error(`Postgres did not come back within 15 s; its file says ${text.split('\n').join(' ')}, and it: ${said.slice(-3000)}`)
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -14,7 +14,14 @@ export type Shop = {
 /** Opens one that answers after a short, random while. */
 export async function openShop(mostMs: number): Promise<Shop> {
   const effects = new Map<string, number>()
-  let [inside, most] = [0, 0]
+  const inside = new Set<ServerResponse>()
+  let most = 0
+  // Whoever has hung up is not served any more. That and the next request may arrive in one turn, in any order.
+  const enter = (response: ServerResponse): void => {
+    inside.add(response)
+    response.once('close', () => inside.delete(response))
+    setImmediate(() => (most = Math.max(most, inside.size)))
+  }
   const server: Server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -22,10 +29,9 @@ export async function openShop(mostMs: number): Promise<Shop> {
       const { n } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { readonly n: string }
       effects.set(n, (effects.get(n) ?? 0) + 1)
       const body = JSON.stringify({ n, number: effects.get(n) })
-      const isSingle = request.url === '/single'
-      if (isSingle) most = Math.max(most, (inside += 1))
+      if (request.url === '/single') enter(response)
       void pause(Math.random() * mostMs).then(() => {
-        if (isSingle) inside -= 1
+        inside.delete(response)
         response.writeHead(200, { 'content-type': 'application/json' }).end(body)
       })
     })

@@ -4,7 +4,7 @@ import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } fr
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PostgresBinaries } from './binaries.ts'
-import { isAlive, livePostmaster } from './postmaster.ts'
+import { isAlive, livePostmaster, seePostmaster } from './postmaster.ts'
 import type { ServerUser } from './server-user.ts'
 
 const startDeadlineMs = 30_000
@@ -52,8 +52,10 @@ async function removeLeftovers(clusterDir: string): Promise<void> {
 /** What a server is launched with. */
 export type Launch = Cluster & { readonly port: number; readonly fast: boolean }
 
-/** Starts the server and answers with its process id once it takes connections. */
+/** Starts the server and answers with its process id once it takes connections; one that is coming up by now is waited for. */
 export async function launch({ binaries, clusterDir, user, port, fast }: Launch): Promise<number> {
+  const there = await livePostmaster(clusterDir)
+  if (there !== undefined) return whenReady(clusterDir, { pid: there.pid, failure: () => (isAlive(there.pid) ? undefined : 'it ended') })
   const log = await open(join(dirname(clusterDir), 'postgres.log'), 'a', 0o600)
   const settings = [
     'listen_addresses=127.0.0.1',
@@ -77,15 +79,20 @@ export async function launch({ binaries, clusterDir, user, port, fast }: Launch)
   child.once('exit', (code) => (failure ??= `it ended with code ${code}`))
   child.unref()
   await log.close()
+  return whenReady(clusterDir, { pid: child.pid, failure: () => failure })
+}
+
+type Starting = { readonly pid: number | undefined; readonly failure: () => string | undefined }
+
+async function whenReady(clusterDir: string, { pid, failure }: Starting): Promise<number> {
   const deadline = Date.now() + startDeadlineMs
-  while (Date.now() < deadline) {
-    if (failure !== undefined) break
-    const running = await livePostmaster(clusterDir)
-    if (running !== undefined && running.isReady && running.pid === child.pid) return running.pid
+  while (Date.now() < deadline && failure() === undefined) {
+    const running = await seePostmaster(clusterDir)
+    if (running !== undefined && running.isReady && running.pid === pid) return running.pid
     await sleep(25)
   }
   const tail = (await readFile(join(dirname(clusterDir), 'postgres.log'), 'utf8').catch(() => '')).trim().split('\n').slice(-3).join(' | ')
-  throw new Error(`Postgres did not start (${failure ?? `not ready after ${startDeadlineMs / 1000} s`}): ${tail}`)
+  throw new Error(`Postgres did not start (${failure() ?? `not ready after ${startDeadlineMs / 1000} s`}): ${tail}`)
 }
 
 /** Shuts a server down: fast first, then at once. */

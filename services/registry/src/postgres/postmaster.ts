@@ -4,11 +4,19 @@ import { join } from 'node:path'
 /** A running server of a data directory. */
 export type Postmaster = { readonly pid: number; readonly port: number; readonly isReady: boolean }
 
-/** The live server of a data directory; the lock file of a dead one is cleared away. */
+/**
+ * The live server of a data directory; the lock file of a dead one is cleared away. Not to be asked while a server is starting:
+ * between the look and the clearing it may have put its own file there.
+ */
 export async function livePostmaster(clusterDir: string): Promise<Postmaster | undefined> {
-  const file = join(clusterDir, 'postmaster.pid')
-  const text = await readFile(file, 'utf8').catch(() => undefined)
-  if (text === undefined) return undefined
+  const live = await seePostmaster(clusterDir)
+  if (live === undefined) await rm(fileOf(clusterDir), { force: true })
+  return live
+}
+
+/** The live server of a data directory, without touching anything. */
+export async function seePostmaster(clusterDir: string): Promise<Postmaster | undefined> {
+  const text = await readFile(fileOf(clusterDir), 'utf8').catch(() => '')
   const [pidLine, directory, , portLine, , , , status] = text.split('\n')
   const pid = Number(pidLine)
   if (!Number.isInteger(pid) || pid <= 0 || directory === undefined) return undefined
@@ -16,8 +24,11 @@ export async function livePostmaster(clusterDir: string): Promise<Postmaster | u
     const port = Number(portLine)
     return { pid, port, isReady: Number.isInteger(port) && status?.trim() === 'ready' }
   }
-  await rm(file, { force: true })
   return undefined
+}
+
+function fileOf(clusterDir: string): string {
+  return join(clusterDir, 'postmaster.pid')
 }
 
 /** Whether a process is there, whoever owns it. */
