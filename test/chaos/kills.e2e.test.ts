@@ -153,7 +153,18 @@ describe('64 callers, while replicas and Postgres are killed at random', () => {
       )
       return [left?.['intents'], lags.flat()]
     }
-    await expect.poll(settled, { timeout: 90_000, interval: 500 }).toEqual([0, []])
+    await expect
+      .poll(settled, { timeout: 90_000, interval: 500 })
+      .toEqual([0, []])
+      .catch((error: unknown) => {
+        throw new Error(
+          `not settled: ${cluster
+            .replicas()
+            .map((replica) => replica?.output().slice(-2500))
+            .join('\n--\n')}`,
+          { cause: error },
+        )
+      })
     const rows = await cluster.sql<{ call_id: string; outcome: string; n: string }[]>`
         select c.call_id, c.outcome, convert_from(p.input, 'UTF8')::json ->> 'n' as n from calls c join call_payloads p using (call_id)`
     const ids = new Set(rows.map((row) => row.call_id))

@@ -217,6 +217,21 @@ describe('a skill that is carried out once at a time', () => {
       'possible',
     ])
   })
+  it('keeps its place for a moment when its request was hung up on, which goes on where it was sent', async () => {
+    await registry.send('POST', '/v1/connections', { body: { name: 'slow-shop', base_url: 'http://127.0.0.1:9' } })
+    await registry.publish({
+      name: 'hang-up',
+      front:
+        'permission: []\neffects: once\nconcurrency: 1\ntimeout_ms: 4000\nexecutor: {kind: http, connection: slow-shop, path: /, method: POST}',
+      files: {},
+    })
+    await registry.release('hang-up', '1.0.0')
+    const began: number[] = []
+    registry.execute(() => (began.push(performance.now()) === 1 ? failed('deadline', { code: 'TIMEOUT' }) : ok))
+    const [first, second] = await Promise.all([call('hang-up'), pause(50).then(() => call('hang-up'))])
+    expect([first.body.error?.code, second.status, began.length]).toEqual(['TIMEOUT', 200, 2])
+    expect((began[1] ?? 0) - (began[0] ?? 0)).toBeGreaterThan(900)
+  })
   it('called from within itself is BUSY at once', async () => {
     await skill('call-itself', 'effects: once\nconcurrency: 1\ntimeout_ms: 9000')
     let inner: Reply | undefined

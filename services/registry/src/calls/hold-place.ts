@@ -10,6 +10,15 @@ export type PlaceWanted<T> = {
   readonly work: (signal: AbortSignal | null) => Promise<T>
 }
 
+// Code is killed at its deadline, but a request is only hung up on: for a moment it goes on where it was sent, and whoever came
+// next would be there beside it.
+const hungUpMs = 1000
+
+function wasHungUp(error: unknown): boolean {
+  if (!(error instanceof Refusal)) return false
+  return error.code === 'TIMEOUT' || error.details.some(({ reason }) => reason === 'cancelled' || reason === 'connection_lost')
+}
+
 /**
  * Does some work in a place of a skill that is carried out only so often at once over all replicas; without such a limit at
  * once. Work whose place could not be kept is ended: somebody else may have it already.
@@ -29,13 +38,17 @@ export async function holdPlace<T>(deps: Deps, call: CallInProgress, { version, 
         details: [{ reason: 'concurrency' }],
       },
     )
+  let graceMs = 0
   try {
     const result = await work(signal === null ? lease.lost : AbortSignal.any([signal, lease.lost]))
     if (!lease.lost.aborted) return result
   } catch (error) {
+    if (version.kind !== 'code' && wasHungUp(error)) graceMs = hungUpMs
     if (!lease.lost.aborted) throw error
   } finally {
-    await lease.release()
+    // The caller does not wait for that. What a process that stops leaves is free after its time.
+    if (graceMs > 0) setTimeout(() => void lease.release(), graceMs).unref()
+    else await lease.release()
   }
   throw new Refusal('EXECUTOR_FAILED', `The place of ${name} could not be kept while it was running, so it was ended.`, {
     effect: version.manifest.effects === 'read' ? 'none' : 'possible',

@@ -28,7 +28,7 @@ export async function drainSpool(config: Config, { directory, say, patienceMs = 
   const { dataDir, folder } = await findSpool(resolve(directory))
   const held = await takeDataDirectory(dataDir)
   const database = openDatabase(databaseUrl)
-  const stopWatching = watchPools(database, () => undefined)
+  const stopWatching = watchPools(database)
   try {
     const installId = await readInstallId(database.log).catch((error: unknown) => {
       throw explainStart(error, config)

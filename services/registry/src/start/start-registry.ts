@@ -103,13 +103,14 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   )
   runnerStarting.catch(() => undefined)
 
-  const stopIgnoring = ignoreDriverFaults(logger)
-  undo.add('guard against faults of the driver', async () => stopIgnoring())
+  const driverFaults = ignoreDriverFaults(logger)
+  undo.add('guard against faults of the driver', async () => driverFaults.stop())
   const database = openDatabase(url)
   undo.add('database', database.close)
-  const stopWatching = watchPools(database, (pool) =>
-    logger.warn({ pool }, 'the link to the database was dead; new connections take its place'),
-  )
+  const stopWatching = watchPools(database, {
+    lastFaultAt: driverFaults.lastAt,
+    onReset: (pool) => logger.warn({ pool }, 'the link to the database was dead; new connections take its place'),
+  })
   undo.add('watch over the pools', async () => stopWatching())
   const ids = createIds(clock)
   const instance = ids.next()

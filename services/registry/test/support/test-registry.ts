@@ -72,7 +72,7 @@ export async function openTestRegistry(
   await admin.unsafe(`create database ${name} template repertoire_template`)
   const url = databaseUrl(serverUrl, name)
   const database = openDatabase(through(url))
-  const stopWatching = watchPools(database, () => undefined)
+  const stopWatching = watchPools(database)
   const sql = postgres(url, { max: 2, onnotice: () => undefined })
 
   let offsetMs = 0
