@@ -198,4 +198,28 @@ describe('the code executor', () => {
     expect(brief(await run(4))).toBe('EXECUTOR_UNREACHABLE runner')
     await code.close()
   })
+  it('brings no more of what a skill says when it says no than an answer and a row can have', async () => {
+    const config = {
+      socketPath: join(folder, 'wordy-runner'),
+      codeDir: join(folder, 'wordy-code'),
+      mounts: new Map(),
+      fetchAllow: new Set<string>(),
+      smtp: undefined,
+      processes: 1,
+      python: 'python3',
+      quiet: true,
+    }
+    const runner = await serveRunner(config)
+    const source = `export const run = (_, ctx) => ctx.refuse('NO', 'x'.repeat(5_000_000), { details: Array(1000).fill('y'.repeat(5000)) })`
+    const code = createCodeExecutor(config.socketPath, async () => new Map([['skill.js', Buffer.from(source)]]))
+    const base = versionOf({ version: '1.0.0' })
+    const wordy = { ...base, digest: `sha256:${'b'.repeat(64)}` }
+    const said = await code.execute({ ...execution(post), version: wordy, connection: undefined, timeoutMs: 10_000 })
+    await code.close()
+    await runner.close()
+    expect(said).toMatchObject({ kind: 'skill_error', code: 'NO' })
+    expect(said.kind === 'skill_error' && [said.message.length, said.details.length, said.details[0]?.message?.length]).toEqual([
+      1024, 20, 501,
+    ])
+  })
 })

@@ -3,6 +3,7 @@ import { Pool } from 'undici'
 import { isConnectFailure } from './connect-failure.ts'
 import type { Execution, Executor, ExecutorResult } from '../ports.ts'
 import type { KeptFiles } from './kept-files.ts'
+import { clipDetail, skillError } from './skill-error.ts'
 
 /** Carries calls out by the runner, which listens on a UNIX socket and keeps code by its digest. */
 export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of']): Executor & { readonly close: () => Promise<void> } {
@@ -106,15 +107,7 @@ const sentences: Record<RunFailureReason, string> = {
 
 function toExecutorResult(result: RunResult, { version }: Execution): ExecutorResult {
   if (result.kind === 'result') return { kind: 'result', json: Buffer.from(result.json) }
-  if (result.kind === 'skill_error')
-    return {
-      kind: 'skill_error',
-      code: result.code,
-      message: result.message,
-      retryable: result.retryable,
-      details: result.details.map((message) => ({ message })),
-      effect: result.effect,
-    }
+  if (result.kind === 'skill_error') return skillError(result)
   const name = `${version.manifest.name} ${version.version}`
   const code =
     result.reason === 'timeout'
@@ -129,6 +122,6 @@ function toExecutorResult(result: RunResult, { version }: Execution): ExecutorRe
     code,
     reason: result.reason,
     message: `${name} ${sentences[result.reason]}.`,
-    details: [{ message: result.message }],
+    details: [{ message: clipDetail(result.message) }],
   }
 }
