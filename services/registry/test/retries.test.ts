@@ -227,4 +227,28 @@ describe('a skill that is carried out once at a time', () => {
     const began = performance.now()
     expect([(await call('call-itself')).status, inner?.body.error?.code, performance.now() - began < 5000]).toEqual([200, 'BUSY', true])
   })
+  it('keeps nobody waiting past its own deadline, nor a call from within itself, who stands behind somebody more patient', async () => {
+    await skill('stand-behind', 'effects: once\nconcurrency: 1\ntimeout_ms: 9000')
+    let inner: Reply | undefined
+    let short: Reply | undefined
+    const tookMs: number[] = []
+    const timed = async (work: Promise<Reply>): Promise<Reply> => {
+      const began = performance.now()
+      const reply = await work
+      tookMs.push(performance.now() - began)
+      return reply
+    }
+    let patient: Promise<Reply> | undefined
+    registry.execute(async ({ callId }) => {
+      if (patient !== undefined) return ok
+      patient = call('stand-behind')
+      await pause(150)
+      short = await timed(call('stand-behind', { timeout_ms: 300 }))
+      inner = await timed(call('stand-behind', { parent_call_id: callId }))
+      return ok
+    })
+    const outer = await call('stand-behind')
+    expect([outer.status, (await patient)?.status, short?.body.error?.code, inner?.body.error?.code]).toEqual([200, 200, 'BUSY', 'BUSY'])
+    expect(tookMs.every((ms) => ms < 1500)).toBe(true)
+  })
 })
