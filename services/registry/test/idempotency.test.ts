@@ -59,6 +59,17 @@ describe('an Idempotency-Key', () => {
     for (const bad of ['', 'x'.repeat(256), 'a b', 'ä'])
       expect([bad, (await call('read-it', bad)).body.error?.code]).toEqual([bad, 'INVALID_REQUEST'])
   })
+  it('of another tenant is another request, whether body or header says for whom it is', async () => {
+    const forTenant = (tenant: string): Promise<Reply> =>
+      registry.send('POST', '/v1/skills/read-it/calls', {
+        key,
+        body: {},
+        headers: { 'idempotency-key': 'k13', 'repertoire-tenant': tenant },
+      })
+    const first = await forTenant('one')
+    expect([first.status, (await forTenant('two')).body.error?.code]).toEqual([200, 'IDEMPOTENCY_MISMATCH'])
+    expect([(await forTenant('one')).text, (await call('read-it', 'k13', { tenant: 'one' })).text]).toEqual([first.text, first.text])
+  })
   it('whose call is under way is CALL_IN_FLIGHT; a hundred at once have one effect and one answer', async () => {
     registry.execute(async () => {
       await new Promise((resolve) => setTimeout(resolve, 100))
