@@ -222,4 +222,28 @@ describe('the code executor', () => {
       1024, 20, 501,
     ])
   })
+  it('says that nothing ran when the code could not be brought to the runner, for want of it or of time', async () => {
+    const runner = await serveRunner({
+      socketPath: join(folder, 'empty-runner'),
+      codeDir: join(folder, 'empty-code'),
+      mounts: new Map(),
+      fetchAllow: new Set<string>(),
+      smtp: undefined,
+      processes: 1,
+      python: 'python3',
+      quiet: true,
+    })
+    let filesOf = (): Promise<ReadonlyMap<string, Uint8Array>> => Promise.reject(new Error('the database is away'))
+    const code = createCodeExecutor(join(folder, 'empty-runner'), () => filesOf())
+    const asked = { ...execution(post), version: { ...versionOf({ version: '1.0.0' }), digest: `sha256:${'c'.repeat(64)}` } }
+    const absent = brief(await code.execute(asked))
+    filesOf = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 150))
+      return new Map([['skill.js', Buffer.from('export const run = () => 1')]])
+    }
+    const late = brief(await code.execute({ ...asked, timeoutMs: 100 }))
+    await code.close()
+    await runner.close()
+    expect([absent, late]).toEqual(['EXECUTOR_FAILED code_absent', 'TIMEOUT before_start'])
+  })
 })

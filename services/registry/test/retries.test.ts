@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createBreaker } from '../src/executors/breaker.ts'
 import { createRetryBudget } from '../src/executors/retry-budget.ts'
 import type { Execution, ExecutorResult } from '../src/ports.ts'
@@ -99,6 +99,22 @@ describe('deadlines', () => {
     }
     for (const bad of ['0', '-1', '1.5', 'soon'])
       expect([bad, (await call('read-it', {}, { 'repertoire-timeout-ms': bad })).body.error?.code]).toEqual([bad, 'INVALID_REQUEST'])
+  })
+})
+
+describe('a call whose deadline passes before it begins', () => {
+  it('does nothing, and says so', async () => {
+    const { intend } = registry.deps.calls
+    const slow = vi.spyOn(registry.deps.calls, 'intend').mockImplementationOnce(async (...intent) => {
+      await pause(60)
+      await intend(...intent)
+    })
+    registry.execute(() => ok)
+    const late = await call('do-once', { timeout_ms: 50 })
+    slow.mockRestore()
+    expect([late.status, late.body.error?.code, late.body.error?.effect, registry.executions.length]).toEqual([504, 'TIMEOUT', 'none', 0])
+    expect(late.body.error?.message).toBe('do-once 1.0.0 was not begun: the 50 ms it may take had passed.')
+    expect(await rowOf(late)).toMatchObject({ outcome: 'timeout', attempts: 0 })
   })
 })
 

@@ -14,8 +14,14 @@ export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of'])
       try {
         const first = await run(runner, execution, execution.timeoutMs)
         if (first.kind !== 'failed' || first.reason !== 'code_absent') return toExecutorResult(first, execution)
-        await sendCode(runner, execution, filesOf)
-        return toExecutorResult(await run(runner, execution, Math.max(1, deadline - performance.now())), execution)
+        const leftMs = (): number => Math.max(1, deadline - performance.now())
+        // Whatever kept the code from the runner, nothing of it has run.
+        const isSent = await sendCode(runner, { ...execution, timeoutMs: leftMs() }, filesOf).then(
+          () => true,
+          () => false,
+        )
+        if (performance.now() >= deadline) return { ...late, reason: 'before_start' }
+        return toExecutorResult(isSent ? await run(runner, execution, leftMs()) : first, execution)
       } catch (error) {
         if (execution.signal?.aborted === true)
           return {
@@ -25,8 +31,7 @@ export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of'])
             message: 'The call was ended before its answer came.',
             details: [],
           }
-        if (error instanceof Error && error.name === 'TimeoutError')
-          return { kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'The deadline passed.', details: [] }
+        if (error instanceof Error && error.name === 'TimeoutError') return late
         if (isConnectFailure(error))
           return {
             kind: 'failed',
@@ -48,12 +53,15 @@ export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of'])
   }
 }
 
+const late = { kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'The deadline passed.', details: [] } as const
+
 // The runner ends a skill at its deadline; ours is only for a runner that does not answer at all.
 const graceMs = 2000
+const mostSendMs = 15_000
 
 async function run(runner: Pool, execution: Execution, timeoutMs: number): Promise<RunResult> {
   const { version } = execution
-  const late = AbortSignal.timeout(Math.ceil(timeoutMs) + graceMs)
+  const silent = AbortSignal.timeout(Math.ceil(timeoutMs) + graceMs)
   const response = await runner.request({
     path: '/runs',
     method: 'POST',
@@ -70,7 +78,7 @@ async function run(runner: Pool, execution: Execution, timeoutMs: number): Promi
       traceparent: execution.traceparent,
     }),
     // The runner ends a skill whose request is gone.
-    signal: execution.signal === null ? late : AbortSignal.any([late, execution.signal]),
+    signal: execution.signal === null ? silent : AbortSignal.any([silent, execution.signal]),
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -81,12 +89,13 @@ async function sendCode(runner: Pool, execution: Execution, filesOf: KeptFiles['
   const files: Record<string, string> = {}
   for (const [path, bytes] of await filesOf(execution.version)) files[path] = Buffer.from(bytes).toString('base64')
   const bundle: CodeBundle = { files }
+  const timeUp = AbortSignal.timeout(Math.ceil(Math.min(execution.timeoutMs, mostSendMs)))
   const response = await runner.request({
     path: `/code/${execution.version.digest}`,
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(bundle),
-    signal: AbortSignal.timeout(15_000),
+    signal: execution.signal === null ? timeUp : AbortSignal.any([timeUp, execution.signal]),
   })
   await response.body.dump()
   if (response.statusCode !== 204) throw new Error(`the runner refused the code with ${response.statusCode}`)
