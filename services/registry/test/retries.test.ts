@@ -168,6 +168,31 @@ describe('the breaker', () => {
     for (let calls = 0; calls < 30; calls += 1) breaker.note(calls % 3 === 0)
     expect(breaker.closedForMs()).toBe(0)
   })
+  it('leaves the trial to the next caller where it told nothing', () => {
+    let now = 0
+    const breaker = createBreaker(() => now)
+    for (let calls = 0; calls < 10; calls += 1) breaker.note(true)
+    now = 5001
+    expect([breaker.closedForMs(), breaker.closedForMs() > 0]).toEqual([0, true])
+    breaker.note(undefined)
+    expect(breaker.closedForMs()).toBe(0)
+    breaker.note(false)
+    expect(breaker.closedForMs()).toBe(0)
+  })
+  it('is not opened for everybody by a caller that gives up at once', async () => {
+    await registry.send('POST', '/v1/connections', { body: { name: 'shop', base_url: 'https://shop.example.com' } })
+    const front = 'permission: []\neffects: once\ntimeout_ms: 3000\nexecutor: {kind: http, connection: shop, path: /, method: POST}'
+    await registry.publish({ name: 'take-a-while', front, files: {} })
+    await registry.release('take-a-while', '1.0.0')
+    registry.execute(async ({ timeoutMs }) => {
+      if (timeoutMs > 1000) return ok
+      await pause(timeoutMs)
+      return failed('deadline', { code: 'TIMEOUT' })
+    })
+    const hasty = await Promise.all(Array.from({ length: 20 }, () => call('take-a-while', { timeout_ms: 200 })))
+    expect(new Set(hasty.map((reply) => reply.body.error?.code))).toEqual(new Set(['TIMEOUT']))
+    expect((await call('take-a-while')).status).toBe(200)
+  })
   it('answers at once for an upstream that keeps failing, and not for skills that are at fault themselves', async () => {
     await skill('fail-always', 'effects: once')
     registry.execute(() => failed('runner', { code: 'EXECUTOR_UNREACHABLE' }))
