@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { foldShown } from '../src/log/counts/count-shown.ts'
 import type { Data, Reply } from './support/test-client.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
@@ -155,6 +155,19 @@ describe('what is refused at the door', () => {
     await registry.send('GET', '/v1/calls?colour=red')
     expect(registry.deps.refusals.counts().get('UNAUTHENTICATED')).toBe(before + 1)
     expect(registry.deps.refusals.counts().get('INVALID_REQUEST')).toBeGreaterThan(0)
+  })
+  it('is counted also where a call is refused behind it, with a row or without one', async () => {
+    await registry.publish({ name: 'refuse-me' })
+    await registry.release('refuse-me', '1.0.0')
+    const down = vi.spyOn(registry.deps.calls, 'isDown').mockReturnValueOnce(true)
+    const replies = [
+      await registry.send('POST', '/v1/skills/refuse-me/calls', { body: {} }),
+      await registry.send('POST', '/v1/skills/refuse-nobody/calls', { body: {} }),
+    ]
+    down.mockRestore()
+    expect(replies.map((reply) => reply.body.error?.code)).toEqual(['LOG_UNAVAILABLE', 'SKILL_NOT_FOUND'])
+    const counts = registry.deps.refusals.counts()
+    expect([counts.get('LOG_UNAVAILABLE'), counts.get('SKILL_NOT_FOUND')]).toEqual([1, 1])
   })
 })
 

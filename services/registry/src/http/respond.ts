@@ -37,6 +37,7 @@ export function respondCall(c: Ask, answer: CallAnswer): Response {
     return new Response(answer.body, { status: answer.status, headers: headersOf(c, answer.headers) })
   }
   const { leaving } = answer.meta
+  if (answer.kind === 'refused') c.get('deps').refusals.note(answer.refusal.code)
   if (answer.kind === 'refused' && answer.refusal.cause !== undefined && answer.refusal.code === 'INTERNAL')
     c.get('deps').onBug(answer.refusal.cause, c.get('requestId'))
   const { status, body } = writeAnswer(answer, { request_id: c.get('requestId'), ...staleness(c.get('deps')) })
