@@ -1,7 +1,8 @@
 import type { VersionRecord } from '@repertoire/core'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
+import { createServer as createSilentServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -154,6 +155,23 @@ describe('the http executor', () => {
       'EXECUTOR_UNREACHABLE network',
       'EXECUTOR_FAILED credential_missing',
     ])
+  })
+})
+
+describe('a connection that does not come about', () => {
+  it('ends at the deadline, not when the client gives it up', async () => {
+    // It takes the line and never says a word, so that no secure connection comes of it.
+    const silent = createSilentServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const baseUrl = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const connection = { name: 'silent', baseUrl, headers: {}, createdAt: '' }
+    const began = performance.now()
+    const late = brief(await http.execute(execution(post, { connection, timeoutMs: 200 })))
+    const controller = new AbortController()
+    setTimeout(() => controller.abort(), 200)
+    const ended = brief(await http.execute(execution(post, { connection, timeoutMs: 60_000, signal: controller.signal })))
+    silent.close()
+    expect([late, ended, performance.now() - began < 2500]).toEqual(['TIMEOUT deadline', 'EXECUTOR_FAILED cancelled', true])
   })
 })
 
