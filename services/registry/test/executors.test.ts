@@ -85,6 +85,10 @@ describe('the http executor', () => {
     await http.execute(execution({ path: '/orders', method: 'GET' }))
     expect(seen).toMatchObject({ 0: 'GET', 1: '/api/orders?id=a%2Fb&n=1', 2: '' })
   })
+  it('takes 204 for what it says: it went well, and there is nothing to tell', async () => {
+    answer(204, '')
+    expect(brief(await http.execute(execution(post)))).toBe('null')
+  })
   it('knows an envelope of the skill: its refusal is a result, its data is the data', async () => {
     answer(409, '{"ok":false,"error":{"code":"SOLD_OUT","message":"None left.","retryable":true}}')
     expect(await http.execute(execution(post))).toMatchObject({

@@ -20,6 +20,8 @@ export function readAnswer(status: number, body: Buffer, skill: string): Executo
       isTransient: status === 429 || status >= 500,
     }
   }
+  // It said itself that it has nothing to say, as a deletion does that went well.
+  if (status === 204 && body.length === 0) return { kind: 'result', json: Buffer.from('null') }
   if (value === undefined) {
     return {
       kind: 'failed',
