@@ -142,6 +142,23 @@ describe('what is measured of a version', () => {
       error_rate: 3 / 2003,
     })
     expect(body.data.measured.p95_ms).toBeGreaterThan(body.data.measured.p50_ms)
+    // To be refused takes no time, and says nothing of how long it takes.
+    const refused = Array.from({ length: 50 }, () =>
+      rowAt(1, { skill: 'rarely-let-in', version: '1.0.0', outcome: 'invalid_input', total_ms: 0.2 }),
+    )
+    const carriedOut = Array.from({ length: 5 }, () => rowAt(1, { skill: 'rarely-let-in', version: '1.0.0', total_ms: 4000 }))
+    await writeRows(registry, [...refused, ...carriedOut])
+    await registry.deps.counts.calls({
+      source: 'call_days',
+      window: { from: new Date(0), to: new Date() },
+      interval: 'none',
+      groupBy: [],
+      filters: {},
+      limit: 1,
+    })
+    await registry.counts.refreshMeasured()
+    const rarely = registry.deps.counts.measured('rarely-let-in', '1.0.0')
+    expect([rarely?.calls, (rarely?.p50Ms ?? 0) > 3500, rarely?.failureRate]).toEqual([55, true, 50 / 55])
     await registry.publish({ name: 'never-called' })
     await registry.release('never-called', '1.0.0')
     expect((await registry.send('GET', '/v1/skills/never-called')).body.data.measured).toBeNull()
