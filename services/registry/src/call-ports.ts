@@ -127,13 +127,14 @@ export type Lease = {
 
 /** Places of skills with a limit on calls at once. */
 export type Leases = {
-  /** Undefined when there was none before the time was over. A call below one that holds a place of the same skill gets none at once. */
+  /** Undefined when there was none before the time was over, or before nobody wanted it any more. A call below one that holds a place of the same skill gets none at once. */
   readonly acquire: (wanted: {
     readonly skillKey: string
     readonly slots: number
     readonly callId: string
     readonly parentCallId: string | null
     readonly waitMs: number
+    readonly signal: AbortSignal | null
   }) => Promise<Lease | undefined>
 }
 

@@ -1,9 +1,10 @@
 /** So many at once, and a bounded queue for those who come then. */
 export type Slots = {
   /**
-   * Takes a place, waiting for it at most so long; answers with what gives it back, or undefined when there is none.
+   * Takes a place, waiting for it at most so long, and only while somebody wants it; answers with what gives it back, or
+   * undefined when there is none.
    */
-  readonly take: (waitMs: number, rank?: number) => Promise<(() => void) | undefined>
+  readonly take: (waitMs: number, rank?: number, signal?: AbortSignal | null) => Promise<(() => void) | undefined>
   readonly inUse: () => number
   readonly waiting: () => number
 }
@@ -46,9 +47,9 @@ export function createSlots({ limits, queue, foresees = false }: SlotOptions): S
   return {
     inUse: () => inUse,
     waiting: () => queues.reduce((sum, line) => sum + line.length, 0),
-    take: async (waitMs, rank = 0) => {
+    take: async (waitMs, rank = 0, signal = null) => {
       const line = queues[rank]
-      if (line === undefined) return undefined
+      if (line === undefined || signal?.aborted === true) return undefined
       if (line.length === 0 && inUse < limitOf(rank)) return hold()
       const expectedMs = foresees ? (line.length * heldMs) / limitOf(rank) : 0
       if (waitMs <= 0 || line.length >= queue || expectedMs > waitMs) return undefined
@@ -56,6 +57,7 @@ export function createSlots({ limits, queue, foresees = false }: SlotOptions): S
         const leave = (): void => {
           const at = line.indexOf(waiting)
           if (at !== -1) line.splice(at, 1)
+          clearTimeout(timer)
           resolve(undefined)
         }
         const timer = setTimeout(leave, waitMs)
@@ -67,6 +69,7 @@ export function createSlots({ limits, queue, foresees = false }: SlotOptions): S
           },
         }
         line.push(waiting)
+        signal?.addEventListener('abort', leave, { once: true })
       })
     },
   }

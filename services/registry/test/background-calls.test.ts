@@ -73,6 +73,26 @@ describe('a call in the background', () => {
       expect((await cancel(id)).body.error?.code).toBe('ILLEGAL_TRANSITION')
     }
   })
+  it('is ended within a second also while it waits for a place', async () => {
+    await registry.publish({ name: 'take-turns', front: 'permission: []\neffects: once\nconcurrency: 1\ntimeout_ms: 60000' })
+    await registry.release('take-turns', '1.0.0')
+    registry.execute(untilEnded)
+    const ids: string[] = []
+    for (let calls = 0; calls < 3; calls += 1) {
+      ids.push((await start('take-turns')).body.data.call_id)
+      await pause(100)
+    }
+    const [holder = '', first = '', second = ''] = ids
+    for (const id of [second, first]) {
+      const asked = performance.now()
+      await cancel(id)
+      const ended = await get(id, '?wait=10')
+      expect([ended.body.data.state, ended.body.data.outcome, performance.now() - asked < 4000]).toEqual(['done', 'cancelled', true])
+    }
+    await cancel(holder)
+    await get(holder, '?wait=10')
+    expect(registry.executions.filter(({ version }) => version.manifest.name === 'take-turns')).toHaveLength(1)
+  })
   it('hears of its end also when the notification was lost', async () => {
     registry.execute(untilEnded)
     const id = (await start('take-long')).body.data.call_id

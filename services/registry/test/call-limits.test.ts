@@ -89,6 +89,29 @@ describe('what bounds a call', () => {
     const whole = await call('talk-a-lot', { max_result_bytes: 4096 })
     expect([cut.body.data, cut.body.meta.truncated !== undefined, whole.body.meta.truncated]).toEqual([null, true, undefined])
   })
+  it('keeps the row of a call whatever the length of what others wrote into it, and the rows that come after it', async () => {
+    await registry.publish({ name: 'name-much', output: { type: 'object', properties: {}, additionalProperties: false } })
+    await registry.release('name-much', '1.0.0')
+    registry.execute(() => ({ kind: 'result', json: Buffer.from(JSON.stringify({ ['k'.repeat(6_000_000)]: 1 })) }))
+    const long = await call('name-much', {})
+    expect([long.status, long.body.error?.code, long.text.length < 20_000]).toEqual([502, 'OUTPUT_SCHEMA_MISMATCH', true])
+    registry.execute(() => ({
+      kind: 'skill_error',
+      code: 'NO',
+      message: 'no '.repeat(3_000_000),
+      retryable: false,
+      details: [],
+      effect: 'none',
+    }))
+    const wordy = await call('write-note', {})
+    registry.execute(() => ({ kind: 'result', json: Buffer.from('{}') }))
+    const next = await call('write-note', {})
+    const rows = await Promise.all(
+      [long, wordy, next].map(async ({ body }) => (await registry.send('GET', `/v1/calls/${body.meta.call_id}`)).body.data),
+    )
+    expect(rows.map((row) => row?.outcome)).toEqual(['output_mismatch', 'skill_error', 'ok'])
+    expect([rows[0].violations[0].path.length, rows[1].error_message.length]).toEqual([256, 1024])
+  })
   it('passes the shorter of both deadlines on', async () => {
     await call('write-note', { timeout_ms: 50 })
     await call('write-note', { timeout_ms: 9000 })

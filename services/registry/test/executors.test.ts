@@ -1,7 +1,8 @@
 import type { VersionRecord } from '@repertoire/core'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
+import { createServer as createSilentServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -84,6 +85,10 @@ describe('the http executor', () => {
     await http.execute(execution({ path: '/orders', method: 'GET' }))
     expect(seen).toMatchObject({ 0: 'GET', 1: '/api/orders?id=a%2Fb&n=1', 2: '' })
   })
+  it('takes 204 for what it says: it went well, and there is nothing to tell', async () => {
+    answer(204, '')
+    expect(brief(await http.execute(execution(post)))).toBe('null')
+  })
   it('knows an envelope of the skill: its refusal is a result, its data is the data', async () => {
     answer(409, '{"ok":false,"error":{"code":"SOLD_OUT","message":"None left.","retryable":true}}')
     expect(await http.execute(execution(post))).toMatchObject({
@@ -157,6 +162,23 @@ describe('the http executor', () => {
   })
 })
 
+describe('a connection that does not come about', () => {
+  it('ends at the deadline, not when the client gives it up', async () => {
+    // It takes the line and never says a word, so that no secure connection comes of it.
+    const silent = createSilentServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const baseUrl = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const connection = { name: 'silent', baseUrl, headers: {}, createdAt: '' }
+    const began = performance.now()
+    const late = brief(await http.execute(execution(post, { connection, timeoutMs: 200 })))
+    const controller = new AbortController()
+    setTimeout(() => controller.abort(), 200)
+    const ended = brief(await http.execute(execution(post, { connection, timeoutMs: 60_000, signal: controller.signal })))
+    silent.close()
+    expect([late, ended, performance.now() - began < 2500]).toEqual(['TIMEOUT deadline', 'EXECUTOR_FAILED cancelled', true])
+  })
+})
+
 describe('the code executor', () => {
   it('sends code the runner lacks, once, and brings back what it says', async () => {
     const config = {
@@ -197,5 +219,53 @@ describe('the code executor', () => {
     await run(3)
     expect(brief(await run(4))).toBe('EXECUTOR_UNREACHABLE runner')
     await code.close()
+  })
+  it('brings no more of what a skill says when it says no than an answer and a row can have', async () => {
+    const config = {
+      socketPath: join(folder, 'wordy-runner'),
+      codeDir: join(folder, 'wordy-code'),
+      mounts: new Map(),
+      fetchAllow: new Set<string>(),
+      smtp: undefined,
+      processes: 1,
+      python: 'python3',
+      quiet: true,
+    }
+    const runner = await serveRunner(config)
+    const source = `export const run = (_, ctx) => ctx.refuse('NO', 'x'.repeat(5_000_000), { details: Array(1000).fill('y'.repeat(5000)) })`
+    const code = createCodeExecutor(config.socketPath, async () => new Map([['skill.js', Buffer.from(source)]]))
+    const base = versionOf({ version: '1.0.0' })
+    const wordy = { ...base, digest: `sha256:${'b'.repeat(64)}` }
+    const said = await code.execute({ ...execution(post), version: wordy, connection: undefined, timeoutMs: 10_000 })
+    await code.close()
+    await runner.close()
+    expect(said).toMatchObject({ kind: 'skill_error', code: 'NO' })
+    expect(said.kind === 'skill_error' && [said.message.length, said.details.length, said.details[0]?.message?.length]).toEqual([
+      1024, 20, 501,
+    ])
+  })
+  it('says that nothing ran when the code could not be brought to the runner, for want of it or of time', async () => {
+    const runner = await serveRunner({
+      socketPath: join(folder, 'empty-runner'),
+      codeDir: join(folder, 'empty-code'),
+      mounts: new Map(),
+      fetchAllow: new Set<string>(),
+      smtp: undefined,
+      processes: 1,
+      python: 'python3',
+      quiet: true,
+    })
+    let filesOf = (): Promise<ReadonlyMap<string, Uint8Array>> => Promise.reject(new Error('the database is away'))
+    const code = createCodeExecutor(join(folder, 'empty-runner'), () => filesOf())
+    const asked = { ...execution(post), version: { ...versionOf({ version: '1.0.0' }), digest: `sha256:${'c'.repeat(64)}` } }
+    const absent = brief(await code.execute(asked))
+    filesOf = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 150))
+      return new Map([['skill.js', Buffer.from('export const run = () => 1')]])
+    }
+    const late = brief(await code.execute({ ...asked, timeoutMs: 100 }))
+    await code.close()
+    await runner.close()
+    expect([absent, late]).toEqual(['EXECUTOR_FAILED code_absent', 'TIMEOUT before_start'])
   })
 })

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Refusal } from '@repertoire/core'
+import { openClaims } from '../src/log/claims.ts'
+import type { Pool } from '../src/store/connect.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
 import type { Reply } from './support/test-client.ts'
 
@@ -58,6 +61,35 @@ describe('an Idempotency-Key', () => {
     expect([same.status, other.status, other.body.error?.code, count]).toEqual([200, 422, 'IDEMPOTENCY_MISMATCH', 1])
     for (const bad of ['', 'x'.repeat(256), 'a b', 'ä'])
       expect([bad, (await call('read-it', bad)).body.error?.code]).toEqual([bad, 'INVALID_REQUEST'])
+  })
+  it('of another tenant is another request, whether body or header says for whom it is', async () => {
+    const forTenant = (tenant: string): Promise<Reply> =>
+      registry.send('POST', '/v1/skills/read-it/calls', {
+        key,
+        body: {},
+        headers: { 'idempotency-key': 'k13', 'repertoire-tenant': tenant },
+      })
+    const first = await forTenant('one')
+    expect([first.status, (await forTenant('two')).body.error?.code]).toEqual([200, 'IDEMPOTENCY_MISMATCH'])
+    expect([(await forTenant('one')).text, (await call('read-it', 'k13', { tenant: 'one' })).text]).toEqual([first.text, first.text])
+  })
+  it('that was taken without anybody hearing of it is free again: the call was refused and did nothing', async () => {
+    // The database does what it is asked, and its answer is lost.
+    const gate = {
+      run: async (work: () => Promise<unknown>) => {
+        await work()
+        throw new Refusal('UNAVAILABLE', 'The database did not answer in time.')
+      },
+    }
+    const deaf = openClaims(() => ({ sql: registry.sql, gate }) as unknown as Pool)
+    const taking = vi.spyOn(registry.deps.claims, 'claim').mockImplementationOnce(deaf.claim)
+    const refused = await call('once-it', 'k14')
+    taking.mockRestore()
+    expect([refused.body.error?.code, refused.body.error?.effect]).toEqual(['UNAVAILABLE', 'none'])
+    const isTaken = async (): Promise<boolean> => (await call('once-it', 'k14')).status !== 200
+    expect(await isTaken()).toBe(true)
+    await expect.poll(isTaken, { timeout: 10_000, interval: 250 }).toBe(false)
+    expect(count).toBe(1)
   })
   it('whose call is under way is CALL_IN_FLIGHT; a hundred at once have one effect and one answer', async () => {
     registry.execute(async () => {

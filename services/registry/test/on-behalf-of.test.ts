@@ -67,6 +67,13 @@ describe('a call for a user', () => {
       'ana',
     ])
   })
+  it('404 NOT_FOUND: nothing is said of the call that was made for another user, as nothing of it is read', async () => {
+    const { call_id: id } = (await call()).body.meta
+    const say = (client: string): Promise<Reply> =>
+      send('POST', `/v1/calls/${id}/feedback`, { claims: { client }, body: { task_done: true } })
+    expect([(await send('GET', `/v1/calls/${id}`, { claims: { client: 'ben' } })).status, (await say('ben')).status]).toEqual([404, 404])
+    expect((await say('ana')).status).toBe(200)
+  })
   it('404 SKILL_NOT_FOUND: a private one is as absent as one that is not there, in the row as well', async () => {
     await registry.publish({ name: 'hidden-skill', front: 'permission: [vault]\neffects: read\nprivate: true' })
     await registry.release('hidden-skill', '1.0.0')

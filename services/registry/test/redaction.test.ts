@@ -139,6 +139,17 @@ describe('a secret', () => {
       replies[7]?.text.includes(tail('upstream text')),
     ]).toEqual([true, true, true])
   })
+  it('goes in with what is said and asked of calls afterwards', async () => {
+    const [lost, ...others] = (await registry.send('GET', '/v1/calls?skill=keep-secret&limit=200')).body.data.items
+    await registry.sql`update calls set outcome = 'unknown' where call_id = ${lost.call_id}`
+    const replies = [
+      await registry.send('POST', `/v1/calls/${others[0].call_id}/feedback`, { key, body: { note: `it said ${canary('feedback')}` } }),
+      await registry.send('POST', `/v1/calls/${lost.call_id}/settle`, { body: { happened: true, reason: `saw ${canary('settlement')}` } }),
+      await registry.send('GET', `/v1/calls/export?q=${canary('export')}`),
+      await registry.send('GET', `/v1/calls/export?session=${canary('export of a session')}`),
+    ]
+    expect(replies.map((reply) => reply.status)).toEqual([200, 200, 200, 200])
+  })
   it('is in no table of the database', async () => {
     await registry.deps.calls.find({ from: new Date(0), to: new Date(), beyond: undefined, limit: 1 })
     await expect.poll(async () => (await registry.sql`select 1 from shown_events`).length, { timeout: 10_000 }).toBeGreaterThan(1)

@@ -72,6 +72,24 @@ describe('a result that is longer than it may be', () => {
     for (const query of ['items=1', 'items=0-1&lines=0-1', 'lines=a-b', 'cursor=zzz'])
       expect([query, (await get(`/v1/calls/${text}/result?${query}`)).body.error?.code]).toEqual([query, 'INVALID_REQUEST'])
   })
+  it('gives no number as another one: beyond 2^53 items come as they are, and a preview ends before them', async () => {
+    const large = '{"id":9007199254740993}'
+    answer(`[{"id":1},{"id":2},${large},${Array.from({ length: 200 }, (_, index) => `{"id":${index}}`).join(',')}]`)
+    const cut = await call({ max_result_bytes: 1024 })
+    const { truncated } = cut.body.meta as { truncated: { preview: { items: unknown[]; head: string } } }
+    expect([truncated.preview.items, truncated.preview.head.includes(large)]).toEqual([[{ id: 1 }, { id: 2 }], true])
+    const part = await get(`/v1/calls/${cut.body.meta.call_id}/result?items=1-3`)
+    expect(part.text).toContain(`"items":[{"id":2},${large},{"id":0}]`)
+    expect([part.body.data.text, part.body.data.lines, part.body.data.next]).toEqual([null, null, null])
+  })
+  it('says in bytes how much of it is shown', async () => {
+    answer(JSON.stringify('é'.repeat(4000)))
+    const { truncated } = (await call({ max_result_bytes: 1024 })).body.meta as {
+      truncated: { shown: number; preview: { head: string; tail: string } }
+    }
+    expect(truncated.shown).toBe(Buffer.byteLength(truncated.preview.head) + Buffer.byteLength(truncated.preview.tail))
+    expect(truncated.shown > truncated.preview.head.length + truncated.preview.tail.length).toBe(true)
+  })
   it('is its agent’s alone, sealed in the database, and gone after a day', async () => {
     answer(JSON.stringify({ secret: 'nobody reads this '.repeat(200) }))
     const first = await call({ max_result_bytes: 1024 })

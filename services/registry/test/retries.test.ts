@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createBreaker } from '../src/executors/breaker.ts'
 import { createRetryBudget } from '../src/executors/retry-budget.ts'
 import type { Execution, ExecutorResult } from '../src/ports.ts'
@@ -102,6 +102,22 @@ describe('deadlines', () => {
   })
 })
 
+describe('a call whose deadline passes before it begins', () => {
+  it('does nothing, and says so', async () => {
+    const { intend } = registry.deps.calls
+    const slow = vi.spyOn(registry.deps.calls, 'intend').mockImplementationOnce(async (...intent) => {
+      await pause(60)
+      await intend(...intent)
+    })
+    registry.execute(() => ok)
+    const late = await call('do-once', { timeout_ms: 50 })
+    slow.mockRestore()
+    expect([late.status, late.body.error?.code, late.body.error?.effect, registry.executions.length]).toEqual([504, 'TIMEOUT', 'none', 0])
+    expect(late.body.error?.message).toBe('do-once 1.0.0 was not begun: the 50 ms it may take had passed.')
+    expect(await rowOf(late)).toMatchObject({ outcome: 'timeout', attempts: 0 })
+  })
+})
+
 describe('an upstream that hangs', () => {
   it('fills its own places and nobody else’s: two hundred callers of it, and no call of another skill is refused', async () => {
     await skill('hang-long', 'effects: read\ntimeout_ms: 3000')
@@ -151,6 +167,31 @@ describe('the breaker', () => {
     now = 10_001
     for (let calls = 0; calls < 30; calls += 1) breaker.note(calls % 3 === 0)
     expect(breaker.closedForMs()).toBe(0)
+  })
+  it('leaves the trial to the next caller where it told nothing', () => {
+    let now = 0
+    const breaker = createBreaker(() => now)
+    for (let calls = 0; calls < 10; calls += 1) breaker.note(true)
+    now = 5001
+    expect([breaker.closedForMs(), breaker.closedForMs() > 0]).toEqual([0, true])
+    breaker.note(undefined)
+    expect(breaker.closedForMs()).toBe(0)
+    breaker.note(false)
+    expect(breaker.closedForMs()).toBe(0)
+  })
+  it('is not opened for everybody by a caller that gives up at once', async () => {
+    await registry.send('POST', '/v1/connections', { body: { name: 'shop', base_url: 'https://shop.example.com' } })
+    const front = 'permission: []\neffects: once\ntimeout_ms: 3000\nexecutor: {kind: http, connection: shop, path: /, method: POST}'
+    await registry.publish({ name: 'take-a-while', front, files: {} })
+    await registry.release('take-a-while', '1.0.0')
+    registry.execute(async ({ timeoutMs }) => {
+      if (timeoutMs > 1000) return ok
+      await pause(timeoutMs)
+      return failed('deadline', { code: 'TIMEOUT' })
+    })
+    const hasty = await Promise.all(Array.from({ length: 20 }, () => call('take-a-while', { timeout_ms: 200 })))
+    expect(new Set(hasty.map((reply) => reply.body.error?.code))).toEqual(new Set(['TIMEOUT']))
+    expect((await call('take-a-while')).status).toBe(200)
   })
   it('answers at once for an upstream that keeps failing, and not for skills that are at fault themselves', async () => {
     await skill('fail-always', 'effects: once')
@@ -241,5 +282,29 @@ describe('a skill that is carried out once at a time', () => {
     })
     const began = performance.now()
     expect([(await call('call-itself')).status, inner?.body.error?.code, performance.now() - began < 5000]).toEqual([200, 'BUSY', true])
+  })
+  it('keeps nobody waiting past its own deadline, nor a call from within itself, who stands behind somebody more patient', async () => {
+    await skill('stand-behind', 'effects: once\nconcurrency: 1\ntimeout_ms: 9000')
+    let inner: Reply | undefined
+    let short: Reply | undefined
+    const tookMs: number[] = []
+    const timed = async (work: Promise<Reply>): Promise<Reply> => {
+      const began = performance.now()
+      const reply = await work
+      tookMs.push(performance.now() - began)
+      return reply
+    }
+    let patient: Promise<Reply> | undefined
+    registry.execute(async ({ callId }) => {
+      if (patient !== undefined) return ok
+      patient = call('stand-behind')
+      await pause(150)
+      short = await timed(call('stand-behind', { timeout_ms: 300 }))
+      inner = await timed(call('stand-behind', { parent_call_id: callId }))
+      return ok
+    })
+    const outer = await call('stand-behind')
+    expect([outer.status, (await patient)?.status, short?.body.error?.code, inner?.body.error?.code]).toEqual([200, 200, 'BUSY', 'BUSY'])
+    expect(tookMs.every((ms) => ms < 1500)).toBe(true)
   })
 })

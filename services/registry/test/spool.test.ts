@@ -134,6 +134,13 @@ describe('the spool', () => {
     spool = await reopen()
     expect((await drain(spool)).filter((id) => Number(id) > 4)).toEqual(count(10, 5))
   })
+  it('takes no row that it could not read back, and goes on with the next', async () => {
+    await append(0)
+    for (const bytes of [4 * mebibyte, 9 * mebibyte]) await expect(append(1, bytes)).rejects.toThrow('larger than the spool takes')
+    await append(2, 4 * mebibyte - 1024)
+    await append(3)
+    expect([await drain(spool), errors.length]).toEqual([['0', '2', '3'], 2])
+  })
   it('says when it is full, loses nothing that it had taken, and goes on after a drain', async () => {
     await spool.close()
     spool = await reopen(2 * segmentBytes)

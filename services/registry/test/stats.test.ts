@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { foldShown } from '../src/log/counts/count-shown.ts'
 import type { Data, Reply } from './support/test-client.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
@@ -142,6 +142,23 @@ describe('what is measured of a version', () => {
       error_rate: 3 / 2003,
     })
     expect(body.data.measured.p95_ms).toBeGreaterThan(body.data.measured.p50_ms)
+    // To be refused takes no time, and says nothing of how long it takes.
+    const refused = Array.from({ length: 50 }, () =>
+      rowAt(1, { skill: 'rarely-let-in', version: '1.0.0', outcome: 'invalid_input', total_ms: 0.2 }),
+    )
+    const carriedOut = Array.from({ length: 5 }, () => rowAt(1, { skill: 'rarely-let-in', version: '1.0.0', total_ms: 4000 }))
+    await writeRows(registry, [...refused, ...carriedOut])
+    await registry.deps.counts.calls({
+      source: 'call_days',
+      window: { from: new Date(0), to: new Date() },
+      interval: 'none',
+      groupBy: [],
+      filters: {},
+      limit: 1,
+    })
+    await registry.counts.refreshMeasured()
+    const rarely = registry.deps.counts.measured('rarely-let-in', '1.0.0')
+    expect([rarely?.calls, (rarely?.p50Ms ?? 0) > 3500, rarely?.failureRate]).toEqual([55, true, 50 / 55])
     await registry.publish({ name: 'never-called' })
     await registry.release('never-called', '1.0.0')
     expect((await registry.send('GET', '/v1/skills/never-called')).body.data.measured).toBeNull()
@@ -155,6 +172,19 @@ describe('what is refused at the door', () => {
     await registry.send('GET', '/v1/calls?colour=red')
     expect(registry.deps.refusals.counts().get('UNAUTHENTICATED')).toBe(before + 1)
     expect(registry.deps.refusals.counts().get('INVALID_REQUEST')).toBeGreaterThan(0)
+  })
+  it('is counted also where a call is refused behind it, with a row or without one', async () => {
+    await registry.publish({ name: 'refuse-me' })
+    await registry.release('refuse-me', '1.0.0')
+    const down = vi.spyOn(registry.deps.calls, 'isDown').mockReturnValueOnce(true)
+    const replies = [
+      await registry.send('POST', '/v1/skills/refuse-me/calls', { body: {} }),
+      await registry.send('POST', '/v1/skills/refuse-nobody/calls', { body: {} }),
+    ]
+    down.mockRestore()
+    expect(replies.map((reply) => reply.body.error?.code)).toEqual(['LOG_UNAVAILABLE', 'SKILL_NOT_FOUND'])
+    const counts = registry.deps.refusals.counts()
+    expect([counts.get('LOG_UNAVAILABLE'), counts.get('SKILL_NOT_FOUND')]).toEqual([1, 1])
   })
 })
 

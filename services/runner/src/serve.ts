@@ -60,8 +60,9 @@ async function run(room: Room, request: RunRequest, gone: AbortSignal): Promise<
   const started = performance.now()
   const codeDir = await room.store.find(request.code_digest)
   if (codeDir === undefined) return { kind: 'failed', reason: 'code_absent', message: 'the code is not here yet', run_ms: 0 }
-  const release = await room.places.take(request.timeout_ms)
+  const release = await room.places.take(request.timeout_ms, gone)
   if (release === undefined) return { kind: 'failed', reason: 'busy', message: `all ${room.config.processes} places are taken`, run_ms: 0 }
+  const over = new AbortController()
   try {
     const timeoutMs = Math.max(1, request.timeout_ms - (performance.now() - started))
     return await runChild({
@@ -69,7 +70,7 @@ async function run(room: Room, request: RunRequest, gone: AbortSignal): Promise<
       codeDir,
       timeoutMs,
       python: room.config.python,
-      host: hostFunctionsFor(room.config, request.tags),
+      host: hostFunctionsFor(room.config, request.tags, over.signal),
       onFailure: (trace) => logFailure(room.config, request, trace),
       onChild: (child) => {
         const stop = (): void => killGroup(child)
@@ -82,6 +83,7 @@ async function run(room: Room, request: RunRequest, gone: AbortSignal): Promise<
       },
     })
   } finally {
+    over.abort()
     release()
   }
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client } from 'undici'
+import { Pool } from 'undici'
 import type { RunnerConfig } from '../src/config.ts'
 import { serveRunner } from '../src/serve.ts'
 
@@ -14,6 +14,7 @@ export type Run = {
   readonly timeoutMs?: number
   readonly maxResultBytes?: number
   readonly skill?: string
+  readonly signal?: AbortSignal
 }
 
 /** A runner over temporary folders. */
@@ -43,9 +44,20 @@ export async function openRunner(change: Partial<RunnerConfig> = {}): Promise<Op
     ...change,
   }
   const server = await serveRunner(config)
-  const client = new Client('http://runner', { socketPath: config.socketPath })
-  const send = async (method: 'POST' | 'PUT', path: string, body: unknown): Promise<{ status: number; body: unknown }> => {
-    const response = await client.request({ method, path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const client = new Pool('http://runner', { socketPath: config.socketPath })
+  const send = async (
+    method: 'POST' | 'PUT',
+    path: string,
+    body: unknown,
+    signal?: AbortSignal,
+  ): Promise<{ status: number; body: unknown }> => {
+    const response = await client.request({
+      method,
+      path,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    })
     const text = await response.body.text()
     return { status: response.statusCode, body: text === '' ? null : JSON.parse(text) }
   }
@@ -53,22 +65,25 @@ export async function openRunner(change: Partial<RunnerConfig> = {}): Promise<Op
     folder,
     mount,
     post: (path, body) => send('POST', path, body),
-    run: async (entry, code, { tags = [], args = {}, timeoutMs = 10_000, maxResultBytes = 1024 * 1024, skill = 'some-skill' } = {}) => {
+    run: async (
+      entry,
+      code,
+      { tags = [], args = {}, timeoutMs = 10_000, maxResultBytes = 1024 * 1024, skill = 'some-skill', signal } = {},
+    ) => {
       const digest = `sha256:${createHash('sha256').update(`${entry}\n${code}`).digest('hex')}`
       await send('PUT', `/code/${digest}`, { files: { [entry]: Buffer.from(code).toString('base64') } })
-      return (
-        await send('POST', '/runs', {
-          code_digest: digest,
-          entry,
-          skill,
-          tags,
-          arguments: args,
-          timeout_ms: timeoutMs,
-          max_result_bytes: maxResultBytes,
-          call_id: 'c',
-          traceparent: null,
-        })
-      ).body as RunResult
+      const request = {
+        code_digest: digest,
+        entry,
+        skill,
+        tags,
+        arguments: args,
+        timeout_ms: timeoutMs,
+        max_result_bytes: maxResultBytes,
+        call_id: 'c',
+        traceparent: null,
+      }
+      return (await send('POST', '/runs', request, signal)).body as RunResult
     },
     close: async () => {
       await client.destroy()

@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openRunner, type OpenRunner } from './open-runner.ts'
 
@@ -167,6 +170,39 @@ describe('a run', () => {
     ])
     expect(results.filter((result) => result.kind === 'result')).toHaveLength(2)
     expect(results[2]).toMatchObject({ kind: 'failed', reason: expect.stringMatching(/busy|timeout/) })
+    await narrow.close()
+  })
+  it('asks nobody for anything any more once it is over', async () => {
+    let arrived = 0
+    let gone = 0
+    const slow = createServer((request) => {
+      arrived += 1
+      request.socket.once('close', () => (gone += 1))
+    })
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+    const address = `127.0.0.1:${(slow.address() as AddressInfo).port}`
+    const listed = await openRunner({ fetchAllow: new Set([address]) })
+    const code = `export const run = (_, ctx) => ctx.fetch('http://${address}/', { method: 'POST', body: 'x', timeoutMs: 60_000 })`
+    const result = await listed.run('skill.js', code, { tags: ['network'], timeoutMs: 600 })
+    expect([result.kind === 'failed' && result.reason, arrived]).toEqual(['timeout', 1])
+    await expect.poll(() => gone, { timeout: 2000 }).toBe(1)
+    await listed.close()
+    slow.close()
+  })
+  it('is not begun for whoever went away while it waited for a place', async () => {
+    const narrow = await openRunner({ processes: 1 })
+    const occupy = 'export const run = () => new Promise((resolve) => setTimeout(() => resolve(1), 800))'
+    const write = `export const run = (_, ctx) => ctx.files('workspace').write('done.txt', 'x')`
+    const first = narrow.run('skill.js', occupy)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const controller = new AbortController()
+    const second = narrow.run('skill.js', write, { tags: ['fs:write'], signal: controller.signal }).catch(() => 'gone')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    controller.abort()
+    expect([await second, await first]).toMatchObject(['gone', { kind: 'result', json: '1' }])
+    // Whoever waits now has the place behind it.
+    expect(await narrow.run('skill.js', 'export const run = () => 2')).toMatchObject({ kind: 'result', json: '2' })
+    expect(await readdir(narrow.mount)).toEqual([])
     await narrow.close()
   })
   it('asks for code it does not have, and refuses what is no request', async () => {

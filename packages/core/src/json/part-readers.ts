@@ -2,6 +2,8 @@
 export type PartReader = {
   /** Takes the next piece; false when no more is needed. */
   readonly read: (text: string) => boolean
+  /** The parts that are whole by now. */
+  readonly soFar: () => readonly string[]
   /** The parts that were asked for, as text; or why there are none. */
   readonly end: () => string[] | 'not_an_array' | 'too_large'
 }
@@ -65,6 +67,7 @@ export function createItemReader({ from, to, mostCharacters }: PartSpan): PartRe
       }
       return !isOver
     },
+    soFar: () => found,
     end: () => (isArray !== true ? 'not_an_array' : size > mostCharacters ? 'too_large' : found),
   }
 }
@@ -123,6 +126,7 @@ export function createLineReader({ from, to, mostCharacters }: PartSpan): PartRe
       }
       return !isOver
     },
+    soFar: () => found,
     end: () => {
       if (!isOver && line <= to) endLine()
       return size > mostCharacters ? 'too_large' : found

@@ -5,6 +5,8 @@ import { nearestName } from '../names.ts'
 
 const maxDetails = 10
 const maxConsidered = 100
+// Names in a path are as long as whoever sent them likes, and each detail would say them several times.
+const maxText = 300
 
 /** What is wrong with a value, as an agent can act on it: at most ten details, a rename told as one. */
 export function explainViolations(all: readonly ErrorObject[]): Detail[] {
@@ -35,7 +37,12 @@ export function explainViolations(all: readonly ErrorObject[]): Detail[] {
     }
   }
   const rest = leadingBranch(errors).filter((error) => !told.has(error))
-  return [...details, ...rest.slice(0, maxDetails).map(detailOf)].slice(0, maxDetails)
+  return [...details, ...rest.slice(0, maxDetails).map(detailOf)].slice(0, maxDetails).map(clipTexts)
+}
+
+function clipTexts(detail: Detail): Detail {
+  const clip = (value: unknown): unknown => (typeof value === 'string' && value.length > maxText ? `${value.slice(0, maxText)}…` : value)
+  return Object.fromEntries(Object.entries(detail).map(([name, value]) => [name, clip(value)]))
 }
 
 // Of a oneOf or anyOf that failed, only the branch with the fewest complaints is told.

@@ -20,6 +20,8 @@ export type CallInProgress = {
   readonly timeoutMs: () => number
   /** What is left of that; at least 1. */
   readonly leftMs: () => number
+  /** Whether its deadline has passed. */
+  readonly isOver: () => boolean
   readonly queued: (ms: number) => void
   /** Notes the key this call has taken. */
   readonly claims: (keyed: Keyed) => void
@@ -86,6 +88,7 @@ export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInPro
     elapsedMs,
     timeoutMs,
     leftMs: () => Math.max(1, timeoutMs() - elapsedMs()),
+    isOver: () => elapsedMs() >= timeoutMs(),
     queued: (ms) => void (queuedMs += ms),
     claims: (taken) => void (keyed = taken),
     claimed: () => (isKeyAnswered ? undefined : keyed),

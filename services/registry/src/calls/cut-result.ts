@@ -1,3 +1,5 @@
+import { createItemReader, scanJson } from '@repertoire/core'
+
 /** A preview of a result that does not fit. */
 export type CutResult = { readonly json: Uint8Array; readonly truncated: Truncated }
 
@@ -11,6 +13,7 @@ export type Truncated = {
 }
 
 const nothing = Buffer.from('null')
+const maxDepth = 200
 
 /** Cuts a result where that is plain to see: data becomes null, and a preview says what was there. */
 export function cutResult(json: Uint8Array, maxBytes: number, next: string | null): CutResult {
@@ -18,11 +21,12 @@ export function cutResult(json: Uint8Array, maxBytes: number, next: string | nul
   const part = Math.floor(maxBytes / 4)
   const head = decodePart(bytes.subarray(0, part))
   const tail = decodePart(bytes.subarray(bytes.length - Math.floor(part / 2)))
-  const value: unknown = JSON.parse(bytes.toString('utf8'))
-  const list = Array.isArray(value) ? { length: value.length, items: firstItems(value, part) } : {}
+  const text = bytes.toString('utf8')
+  const value: unknown = JSON.parse(text)
+  const list = Array.isArray(value) ? { length: value.length, items: firstItems(text, part) } : {}
   return {
     json: nothing,
-    truncated: { bytes: bytes.length, shown: head.length + tail.length, preview: { head, tail, ...list }, next },
+    truncated: { bytes: bytes.length, shown: Buffer.byteLength(head) + Buffer.byteLength(tail), preview: { head, tail, ...list }, next },
   }
 }
 
@@ -31,13 +35,16 @@ function decodePart(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).replace(/^\uFFFD+|\uFFFD+$/g, '')
 }
 
-function firstItems(items: readonly unknown[], maxBytes: number): unknown[] {
+// Up to the first that would come out as another one, such as a number beyond 2^53: it is read where it stands, by its piece.
+function firstItems(text: string, maxBytes: number): unknown[] {
+  const reader = createItemReader({ from: 0, to: 9, mostCharacters: maxBytes })
+  reader.read(text)
   const shown: unknown[] = []
   let bytes = 0
-  for (const item of items.slice(0, 10)) {
-    bytes += Buffer.byteLength(JSON.stringify(item) ?? 'null')
-    if (bytes > maxBytes) break
-    shown.push(item)
+  for (const item of reader.soFar()) {
+    bytes += Buffer.byteLength(item)
+    if (bytes > maxBytes || scanJson(item, maxDepth) !== undefined) break
+    shown.push(JSON.parse(item))
   }
   return shown
 }

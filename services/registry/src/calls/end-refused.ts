@@ -34,7 +34,7 @@ export async function endRefused(deps: Deps, call: CallInProgress, error: unknow
   }
 }
 
-// A key whose call did nothing must not end as one of which nobody knows; where it cannot be given back, its lease ends.
+// A key whose call did nothing must not end as one of which nobody knows; where it cannot be given back now, it is later.
 async function giveKeyBack(deps: Deps, call: CallInProgress, { effect }: Refusal): Promise<void> {
   const keyed = call.claimed()
   if (keyed === undefined) return

@@ -16,6 +16,7 @@ export type Attempts = { readonly kind: keyof Deps['executors']; readonly attemp
  */
 export async function executeWithRetry(deps: Deps, call: CallInProgress, { kind, attempt }: Attempts): Promise<ExecutorResult> {
   const { manifest } = attempt.version
+  if (call.isOver()) return tooLate
   const budget = deps.retryBudget(manifest.name)
   budget.earn()
   const mayRepeat = manifest.effects !== 'once'
@@ -27,6 +28,15 @@ export async function executeWithRetry(deps: Deps, call: CallInProgress, { kind,
     if (call.leftMs() - pauseMs < leastLeftMs || !budget.spend()) return result
     await pause(pauseMs)
   }
+}
+
+// Keys, places and the disk were waited for: what nobody waits for any more is not begun, least of all what happens once.
+const tooLate: ExecutorResult = {
+  kind: 'failed',
+  code: 'TIMEOUT',
+  reason: 'before_start',
+  message: 'The deadline passed before it began.',
+  details: [],
 }
 
 // Failures of a moment: the network, a time-out upstream, 429 and 5xx. A skill that broke breaks again.

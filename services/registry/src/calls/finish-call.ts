@@ -20,7 +20,7 @@ export async function finishCall(deps: Deps, call: CallInProgress, { end, answer
   }
   if (answer.kind === 'refused' && answer.refusal.effect === 'none' && answer.refusal.next === 'retry') {
     await recordCall(deps, call, end)
-    // A key that cannot be given back is free once its lease is over.
+    // A key that cannot be given back now is given back later.
     await deps.claims.release(keyed, call.id).catch(() => undefined)
     return answer
   }

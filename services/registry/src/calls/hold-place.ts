@@ -1,3 +1,4 @@
+import type { Manifest } from '@repertoire/contract'
 import { Refusal, type VersionRecord } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { CallInProgress } from './call-in-progress.ts'
@@ -27,17 +28,16 @@ export async function holdPlace<T>(deps: Deps, call: CallInProgress, { version, 
   const { concurrency: slots, name } = version.manifest
   if (slots === undefined) return work(signal)
   const started = performance.now()
-  const lease = await deps.leases.acquire({ skillKey, slots, callId: call.id, parentCallId: call.parentCallId, waitMs: call.leftMs() })
+  const lease = await deps.leases.acquire({
+    skillKey,
+    slots,
+    callId: call.id,
+    parentCallId: call.parentCallId,
+    waitMs: call.leftMs(),
+    signal,
+  })
   call.queued(performance.now() - started)
-  if (lease === undefined)
-    throw new Refusal(
-      'BUSY',
-      `${name} is carried out at most ${slots === 1 ? 'once' : `${slots} times`} at once, and no place became free in time.`,
-      {
-        headers: { 'Retry-After': '1' },
-        details: [{ reason: 'concurrency' }],
-      },
-    )
+  if (lease === undefined) throw noPlace(version.manifest, signal?.aborted === true)
   let graceMs = 0
   try {
     const result = await work(signal === null ? lease.lost : AbortSignal.any([signal, lease.lost]))
@@ -54,4 +54,19 @@ export async function holdPlace<T>(deps: Deps, call: CallInProgress, { version, 
     effect: version.manifest.effects === 'read' ? 'none' : 'possible',
     details: [{ reason: 'place_lost' }],
   })
+}
+
+function noPlace({ name, concurrency: slots }: Manifest, isCancelled: boolean): Refusal {
+  if (isCancelled)
+    return new Refusal('EXECUTOR_FAILED', `The call was ended while it waited for a place of ${name}.`, {
+      details: [{ reason: 'cancelled' }],
+    })
+  return new Refusal(
+    'BUSY',
+    `${name} is carried out at most ${slots === 1 ? 'once' : `${slots} times`} at once, and no place became free in time.`,
+    {
+      headers: { 'Retry-After': '1' },
+      details: [{ reason: 'concurrency' }],
+    },
+  )
 }

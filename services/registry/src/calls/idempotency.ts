@@ -20,14 +20,24 @@ export function readKey(deps: Deps, visit: Visit, input: CallInput): Keyed | und
       details: [{ path: '/idempotency-key', rule: 'characters' }],
     })
   const hash = (text: string): string => createHmac('sha256', deps.settings.installSecret).update(text).digest('hex')
-  const { timeout_ms: _, ...request } = body
   return {
     agentId: visit.caller.id,
     skillKey: nameKey(name).slice(0, 64),
     keyHash: hash(`key\n${key}`),
-    requestHash: hash(
-      `request\n${canonicalJson({ ...request, session: request.session ?? visit.session, on_behalf_of: visit.caller.onBehalfOf?.subject ?? null, is_async: input.isAsync })}`,
-    ),
+    requestHash: hash(`request\n${canonicalJson(requestOf(visit, input))}`),
+  }
+}
+
+// All that makes it another request, wherever it was said: the answer for one tenant is not that for another.
+function requestOf(visit: Visit, { body, isAsync }: CallInput): object {
+  const { timeout_ms: _, ...request } = body
+  const tenant = request.tenant ?? visit.tenant
+  return {
+    ...request,
+    session: request.session ?? visit.session,
+    ...(tenant === null ? {} : { tenant }),
+    on_behalf_of: visit.caller.onBehalfOf?.subject ?? null,
+    is_async: isAsync,
   }
 }
 

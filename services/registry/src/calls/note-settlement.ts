@@ -1,5 +1,5 @@
 import type { CallRow } from '@repertoire/contract'
-import type { Caller } from '@repertoire/core'
+import { redactText, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 import type { Settlement } from '../stored.ts'
 
@@ -13,8 +13,10 @@ export type Found = {
 }
 
 /** Writes for good what became of a lost call, into the audit log and then its row; false when that was known by then. */
-export async function noteSettlement(deps: Deps, caller: Caller, { row, happened, reason, probe }: Found): Promise<boolean> {
+export async function noteSettlement(deps: Deps, caller: Caller, { row, happened, reason: given, probe }: Found): Promise<boolean> {
   const { call_id: id, skill } = row
+  // Whoever looked may quote what they saw, and whoever reads the call reads it.
+  const reason = redactText(deps.redaction, given)
   const told = probe === undefined ? {} : { probe }
   const at = deps.clock.now()
   await deps.store.transaction((tx) =>

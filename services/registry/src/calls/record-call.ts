@@ -42,6 +42,8 @@ export function rowOf(deps: Deps, call: CallInProgress, end: CallEnd): NewCallRo
     skill: kept.skill.slice(0, 64),
     requested_range: kept.requested_range?.slice(0, 1024) ?? null,
     error_code: kept.error_code?.slice(0, 64) ?? null,
+    error_message: kept.error_message?.slice(0, 1024) ?? null,
+    violations: kept.violations.slice(0, 20).map(({ path, rule }) => ({ path: path.slice(0, 256), rule: rule.slice(0, 64) })),
     input_sha256: digest,
   })
 }

@@ -5,10 +5,10 @@ export type PartsWanted = { readonly items: string } | { readonly lines: string 
 
 type Piece = { readonly text: string; readonly pieces: number; readonly totalBytes: number }
 
-/** What was found. */
+/** What was found: lines, or items as the exact text of each. */
 export type PartsFound = {
   readonly totalBytes: number
-  readonly parts: { readonly items: unknown[] } | { readonly lines: string[] }
+  readonly parts: { readonly items: string[] } | { readonly lines: string[] }
 }
 
 const mostCharacters = 1024 * 1024
@@ -32,5 +32,5 @@ export async function selectParts(piece: (number: number) => Promise<Piece>, wan
     throw new Refusal('TOO_LARGE', `What was asked for has more than ${mostCharacters} characters.`, {
       hint: 'ask for fewer at once, or for pieces by cursor',
     })
-  return { totalBytes, parts: 'items' in wanted ? { items: found.map((text): unknown => JSON.parse(text)) } : { lines: found } }
+  return { totalBytes, parts: 'items' in wanted ? { items: found } : { lines: found } }
 }

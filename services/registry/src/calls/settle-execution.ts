@@ -21,6 +21,7 @@ const neverStarted = new Set([
   'EXECUTOR_UNREACHABLE',
   'bulkhead',
   'BUSY',
+  'before_start',
   'CAGE_MISSING',
   'credential_missing',
   'path_argument',
@@ -46,11 +47,14 @@ export function settleExecution(result: ExecutorResult, version: VersionRecord, 
       },
     }
   }
-  const message =
-    result.code === 'TIMEOUT'
-      ? `${version.manifest.name} ${version.version} did not answer within ${timeoutMs} ms and was ended.`
-      : result.message
   const untouched = neverStarted.has(result.code) || neverStarted.has(result.reason)
+  const called = `${version.manifest.name} ${version.version}`
+  const message =
+    result.code !== 'TIMEOUT'
+      ? result.message
+      : untouched
+        ? `${called} was not begun: the ${timeoutMs} ms it may take had passed.`
+        : `${called} did not answer within ${timeoutMs} ms and was ended.`
   throw new Refusal(result.code, message, {
     effect: untouched ? 'none' : effect,
     details: [{ reason: result.reason }, ...result.details],

@@ -1,5 +1,5 @@
 import type { CallRow } from '@repertoire/contract'
-import { permit, Refusal, type Caller } from '@repertoire/core'
+import { permit, redactText, Refusal, type Caller } from '@repertoire/core'
 import type { Deps } from '../ports.ts'
 
 /** The tag with which an auditor reads what went in and came out. */
@@ -46,9 +46,16 @@ export async function noteStream(deps: Deps, caller: Caller, { kind, agent, aske
       caller,
       action: kind === 'tail' ? 'payload.read' : 'calls.export',
       subject: kind,
-      after: { asked, payloads: withPayloads },
+      after: { asked: withoutSecrets(deps, asked), payloads: withPayloads },
       at: deps.clock.now(),
     }),
+  )
+}
+
+// What is looked for in inputs may be the very secret that was taken out of them.
+function withoutSecrets({ redaction }: Deps, asked: object): object {
+  return Object.fromEntries(
+    Object.entries(asked).map(([name, value]) => [name, typeof value === 'string' ? redactText(redaction, value) : (value as unknown)]),
   )
 }
 

@@ -8,8 +8,11 @@ import { selectParts } from './select-parts.ts'
 /** Which result, and which part of it. */
 export type ResultInput = ResultQuery & { readonly id: string }
 
-/** A part of the whole result of an own call: the agent that made it gets it back unredacted, as long as it may still call that version. */
-export async function showResult(deps: Deps, caller: Caller, { id, cursor, items, lines }: ResultInput): Promise<ResultPart> {
+/**
+ * A part of the whole result of an own call, as JSON: the agent that made it gets it back unredacted and as it was, as long as it
+ * may still call that version.
+ */
+export async function showResult(deps: Deps, caller: Caller, { id, cursor, items, lines }: ResultInput): Promise<string> {
   const row = requireOwn(caller, id, await deps.calls.get(id))
   // Not even an operator reads what another one was given, where nothing of it was redacted.
   if (row.agent_id !== caller.id) throw noCall(id)
@@ -30,18 +33,24 @@ export async function showResult(deps: Deps, caller: Caller, { id, cursor, items
   }
   if (items !== undefined || lines !== undefined) {
     const { totalBytes, parts } = await selectParts(piece, items === undefined ? { lines: lines ?? '' } : { items })
-    return { call_id: id, total_bytes: totalBytes, text: null, items: null, lines: null, next: null, ...parts }
+    return writePart({ call_id: id, total_bytes: totalBytes, text: null, items: null, lines: null, next: null, ...parts })
   }
   const number = readResultCursor(id, cursor)
   const { text, pieces, totalBytes } = await piece(number)
-  return {
+  return writePart({
     call_id: id,
     total_bytes: totalBytes,
     text,
     items: null,
     lines: null,
     next: number + 1 < pieces ? resultPath(id, number + 1) : null,
-  }
+  })
+}
+
+// Items are put in as they stand in the result: parsed and written again, a number beyond 2^53 would be another one.
+function writePart({ items, ...part }: Omit<ResultPart, 'items'> & { readonly items: readonly string[] | null }): string {
+  const rest = JSON.stringify(part)
+  return `${rest.slice(0, -1)},"items":${items === null ? 'null' : `[${items.join(',')}]`}}`
 }
 
 function refuseLostRight(

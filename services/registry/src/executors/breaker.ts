@@ -2,7 +2,8 @@
 export type Breaker = {
   /** Milliseconds until it is tried again; 0 when it may be. Of those who ask while it recovers, one is let through. */
   readonly closedForMs: () => number
-  readonly note: (failed: boolean) => void
+  /** Notes how a call went; undefined where that says nothing of the upstream. */
+  readonly note: (failed: boolean | undefined) => void
 }
 
 const windowMs = 10_000
@@ -29,6 +30,12 @@ export function createBreaker(now: () => number = () => performance.now()): Brea
       return 0
     },
     note: (failed) => {
+      if (failed === undefined) {
+        // A trial that tells nothing is the next caller's.
+        if (isTrying) openUntil = now()
+        isTrying = false
+        return
+      }
       if (isTrying) {
         isTrying = false
         openUntil = failed ? now() + restMs : undefined

@@ -3,6 +3,7 @@ import { Pool } from 'undici'
 import { isConnectFailure } from './connect-failure.ts'
 import type { Execution, Executor, ExecutorResult } from '../ports.ts'
 import type { KeptFiles } from './kept-files.ts'
+import { clipDetail, skillError } from './skill-error.ts'
 
 /** Carries calls out by the runner, which listens on a UNIX socket and keeps code by its digest. */
 export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of']): Executor & { readonly close: () => Promise<void> } {
@@ -13,8 +14,14 @@ export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of'])
       try {
         const first = await run(runner, execution, execution.timeoutMs)
         if (first.kind !== 'failed' || first.reason !== 'code_absent') return toExecutorResult(first, execution)
-        await sendCode(runner, execution, filesOf)
-        return toExecutorResult(await run(runner, execution, Math.max(1, deadline - performance.now())), execution)
+        const leftMs = (): number => Math.max(1, deadline - performance.now())
+        // Whatever kept the code from the runner, nothing of it has run.
+        const isSent = await sendCode(runner, { ...execution, timeoutMs: leftMs() }, filesOf).then(
+          () => true,
+          () => false,
+        )
+        if (performance.now() >= deadline) return { ...late, reason: 'before_start' }
+        return toExecutorResult(isSent ? await run(runner, execution, leftMs()) : first, execution)
       } catch (error) {
         if (execution.signal?.aborted === true)
           return {
@@ -24,8 +31,7 @@ export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of'])
             message: 'The call was ended before its answer came.',
             details: [],
           }
-        if (error instanceof Error && error.name === 'TimeoutError')
-          return { kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'The deadline passed.', details: [] }
+        if (error instanceof Error && error.name === 'TimeoutError') return late
         if (isConnectFailure(error))
           return {
             kind: 'failed',
@@ -47,12 +53,15 @@ export function createCodeExecutor(socketPath: string, filesOf: KeptFiles['of'])
   }
 }
 
+const late = { kind: 'failed', code: 'TIMEOUT', reason: 'deadline', message: 'The deadline passed.', details: [] } as const
+
 // The runner ends a skill at its deadline; ours is only for a runner that does not answer at all.
 const graceMs = 2000
+const mostSendMs = 15_000
 
 async function run(runner: Pool, execution: Execution, timeoutMs: number): Promise<RunResult> {
   const { version } = execution
-  const late = AbortSignal.timeout(Math.ceil(timeoutMs) + graceMs)
+  const silent = AbortSignal.timeout(Math.ceil(timeoutMs) + graceMs)
   const response = await runner.request({
     path: '/runs',
     method: 'POST',
@@ -69,7 +78,7 @@ async function run(runner: Pool, execution: Execution, timeoutMs: number): Promi
       traceparent: execution.traceparent,
     }),
     // The runner ends a skill whose request is gone.
-    signal: execution.signal === null ? late : AbortSignal.any([late, execution.signal]),
+    signal: execution.signal === null ? silent : AbortSignal.any([silent, execution.signal]),
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -80,12 +89,13 @@ async function sendCode(runner: Pool, execution: Execution, filesOf: KeptFiles['
   const files: Record<string, string> = {}
   for (const [path, bytes] of await filesOf(execution.version)) files[path] = Buffer.from(bytes).toString('base64')
   const bundle: CodeBundle = { files }
+  const timeUp = AbortSignal.timeout(Math.ceil(Math.min(execution.timeoutMs, mostSendMs)))
   const response = await runner.request({
     path: `/code/${execution.version.digest}`,
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(bundle),
-    signal: AbortSignal.timeout(15_000),
+    signal: execution.signal === null ? timeUp : AbortSignal.any([timeUp, execution.signal]),
   })
   await response.body.dump()
   if (response.statusCode !== 204) throw new Error(`the runner refused the code with ${response.statusCode}`)
@@ -106,15 +116,7 @@ const sentences: Record<RunFailureReason, string> = {
 
 function toExecutorResult(result: RunResult, { version }: Execution): ExecutorResult {
   if (result.kind === 'result') return { kind: 'result', json: Buffer.from(result.json) }
-  if (result.kind === 'skill_error')
-    return {
-      kind: 'skill_error',
-      code: result.code,
-      message: result.message,
-      retryable: result.retryable,
-      details: result.details.map((message) => ({ message })),
-      effect: result.effect,
-    }
+  if (result.kind === 'skill_error') return skillError(result)
   const name = `${version.manifest.name} ${version.version}`
   const code =
     result.reason === 'timeout'
@@ -129,6 +131,6 @@ function toExecutorResult(result: RunResult, { version }: Execution): ExecutorRe
     code,
     reason: result.reason,
     message: `${name} ${sentences[result.reason]}.`,
-    details: [{ message: result.message }],
+    details: [{ message: clipDetail(result.message) }],
   }
 }

@@ -5,6 +5,8 @@ export type Ending = {
   /** As a client takes it; an AbortSignal with a time-out of its own would live, with its timer, until that is over. */
   readonly signal: EventEmitter & { readonly aborted: boolean; readonly reason: unknown }
   readonly isLate: () => boolean
+  /** Answers as some work does, or fails when this ends: a client does not hear of it before it has a connection. */
+  readonly orEnd: <T>(work: Promise<T>) => Promise<T>
   /** Takes the timer away once there is nothing to end any more. */
   readonly clear: () => void
 }
@@ -29,6 +31,12 @@ export function endInTime(timeoutMs: number, outer: AbortSignal | null): Ending 
   return {
     signal,
     isLate: () => isLate,
+    orEnd: (work) =>
+      new Promise((resolve, reject) => {
+        signal.once('abort', () => reject(signal.reason))
+        if (signal.aborted) reject(signal.reason)
+        work.then(resolve, reject)
+      }),
     clear: () => {
       clearTimeout(timer)
       outer?.removeEventListener('abort', onAbort)

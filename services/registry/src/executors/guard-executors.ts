@@ -1,3 +1,4 @@
+import type { VersionRecord } from '@repertoire/core'
 import type { Execution, Executor, ExecutorResult, Executors } from '../ports.ts'
 import { createSlots, type Slots } from '../slots.ts'
 import { createBreaker, type Breaker } from './breaker.ts'
@@ -9,6 +10,8 @@ type Guard = { readonly slots: Slots; readonly breaker: Breaker }
 
 const longestWaitMs = 250
 const mostGuards = 10_000
+/** Whoever was given so long, or half of what its skill may take, and did not answer, hangs. */
+const fairMs = 5000
 
 /**
  * Puts a bulkhead and a circuit breaker before every upstream: a connection, or a code skill. One that hangs fills its own
@@ -40,8 +43,10 @@ export function guardExecutors(executors: Executors, { perConnection, perCodeSki
       try {
         const closedForMs = breaker.closedForMs()
         if (closedForMs > 0) return leftAlone(execution, closedForMs)
-        const result = await executor.execute({ ...execution, timeoutMs: Math.max(1, execution.timeoutMs - waitedMs) })
-        if (execution.signal?.aborted !== true) breaker.note(isUpstreamAtFault(result, isCode))
+        const timeoutMs = Math.max(1, execution.timeoutMs - waitedMs)
+        const result = await executor.execute({ ...execution, timeoutMs })
+        const tellsNothing = execution.signal?.aborted === true || isTooHasty(result, timeoutMs, version)
+        breaker.note(tellsNothing ? undefined : isUpstreamAtFault(result, isCode))
         return result
       } finally {
         leave()
@@ -49,6 +54,11 @@ export function guardExecutors(executors: Executors, { perConnection, perCodeSki
     },
   })
   return { code: guarded(executors.code), http: guarded(executors.http), mcp: guarded(executors.mcp) }
+}
+
+// A caller may give up as early as it likes: that says nothing of the upstream, nor may it keep others from calling it.
+function isTooHasty(result: ExecutorResult, timeoutMs: number, { manifest }: VersionRecord): boolean {
+  return result.kind === 'failed' && result.code === 'TIMEOUT' && timeoutMs < Math.min(manifest.timeout_ms / 2, fairMs)
 }
 
 // What a skill's own code does wrong says nothing of the runner; what a connection answers says something of what is behind it.

@@ -50,7 +50,7 @@ async function executeHttp(execution: Execution, { environment, poolFor }: World
   }
   const ending = endInTime(execution.timeoutMs, execution.signal)
   try {
-    const response = await poolFor(connection.name, request.origin).request({
+    const asking = poolFor(connection.name, request.origin).request({
       path: request.path,
       method: executor.method,
       headers: {
@@ -65,6 +65,7 @@ async function executeHttp(execution: Execution, { environment, poolFor }: World
       headersTimeout: 0,
       bodyTimeout: 0,
     })
+    const response = await ending.orEnd(asking)
     const body = await readBounded(response, execution.maxResultBytes)
     if (body === undefined)
       return fail(

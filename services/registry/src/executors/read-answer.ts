@@ -1,5 +1,6 @@
 import type { ExecutorResult } from '../ports.ts'
 import { decodeUtf8, withoutMark } from '../utf8.ts'
+import { skillError } from './skill-error.ts'
 import { sliceMember } from './slice-member.ts'
 
 const maxClip = 500
@@ -19,6 +20,8 @@ export function readAnswer(status: number, body: Buffer, skill: string): Executo
       isTransient: status === 429 || status >= 500,
     }
   }
+  // It said itself that it has nothing to say, as a deletion does that went well.
+  if (status === 204 && body.length === 0) return { kind: 'result', json: Buffer.from('null') }
   if (value === undefined) {
     return {
       kind: 'failed',
@@ -59,14 +62,7 @@ function ownRefusal(value: unknown): ExecutorResult | undefined {
   if (!isEnvelope(value) || value.ok || typeof value.error !== 'object' || value.error === null || typeof value.error.code !== 'string')
     return undefined
   const message = typeof value.error.message === 'string' ? value.error.message : value.error.code
-  return {
-    kind: 'skill_error',
-    code: value.error.code.slice(0, 64),
-    message: message.slice(0, 1024),
-    retryable: value.error.retryable === true,
-    details: [],
-    effect: 'unknown',
-  }
+  return skillError({ code: value.error.code, message, retryable: value.error.retryable === true, effect: 'unknown' })
 }
 
 function clip(body: Buffer): string {

@@ -25,6 +25,11 @@ export function respond(c: Ask, data: unknown, said: Said = {}): Response {
   })
 }
 
+/** Answers with data that is written already: what stands in it comes out as it stands there. */
+export function respondJson(c: Ask, json: string): Response {
+  return new Response(`{"ok":true,"data":${json},"error":null,"meta":${JSON.stringify(metaOf(c, {}))}}`, { headers: headersOf(c) })
+}
+
 /** Answers a call: its data byte for byte, its skill's own error as a result, or a refusal with the status of its code. */
 export function respondCall(c: Ask, answer: CallAnswer): Response {
   if (answer.kind === 'written') {
@@ -32,6 +37,7 @@ export function respondCall(c: Ask, answer: CallAnswer): Response {
     return new Response(answer.body, { status: answer.status, headers: headersOf(c, answer.headers) })
   }
   const { leaving } = answer.meta
+  if (answer.kind === 'refused') c.get('deps').refusals.note(answer.refusal.code)
   if (answer.kind === 'refused' && answer.refusal.cause !== undefined && answer.refusal.code === 'INTERNAL')
     c.get('deps').onBug(answer.refusal.cause, c.get('requestId'))
   const { status, body } = writeAnswer(answer, { request_id: c.get('requestId'), ...staleness(c.get('deps')) })

@@ -1,6 +1,7 @@
 import { Refusal } from '@repertoire/core'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Lease, Leases } from '../ports.ts'
+import { createSlots, type Slots } from '../slots.ts'
 import type { Pool } from '../store/connect.ts'
 
 const liveSeconds = 15
@@ -16,22 +17,31 @@ type Wanted = Parameters<Leases['acquire']>[0]
 
 /** Places of skills with a limit on calls at once, as rows that live for fifteen seconds and are renewed every five. */
 export function openLeases(pool: () => Pool): Leases {
-  const lines = new Map<string, { waiting: number; tail: Promise<unknown> }>()
+  const lines = new Map<string, Slots>()
   const ask = <T>(work: () => Promise<T>, withinMs = askMs): Promise<T> => pool().gate.run(work, withinMs)
 
-  // Of those who wait here for one skill, one asks at a time, in the order they came.
-  const inLine = async <T>(skillKey: string, work: () => Promise<T>): Promise<T> => {
-    const line = lines.get(skillKey) ?? { waiting: 0, tail: Promise.resolve() }
-    if (line.waiting >= mostWaiting)
+  // Of those who wait here for one skill, one asks at a time, in the order they came; nobody waits for a turn past its own time.
+  const inLine = async <T>({ skillKey, waitMs, signal }: Wanted, work: () => Promise<T>): Promise<T | undefined> => {
+    const line = lines.get(skillKey) ?? createSlots({ limits: [1], queue: mostWaiting })
+    if (line.waiting() >= mostWaiting)
       throw new Refusal('BUSY', 'Too many calls wait for a place of this skill.', { headers: { 'Retry-After': '1' } })
     lines.set(skillKey, line)
-    line.waiting += 1
-    const turn = line.tail.then(work)
-    line.tail = turn.catch(() => undefined)
-    return turn.finally(() => {
-      line.waiting -= 1
-      if (line.waiting === 0) lines.delete(skillKey)
-    })
+    const leave = await line.take(waitMs, 0, signal)
+    try {
+      return leave === undefined ? undefined : await work()
+    } finally {
+      leave?.()
+      if (line.inUse() === 0 && line.waiting() === 0) lines.delete(skillKey)
+    }
+  }
+  // A call that waits for its own parent would wait for ever, wherever it stands in line.
+  const isHeldByParent = async ({ skillKey, parentCallId }: Wanted): Promise<boolean> => {
+    if (parentCallId === null || !lines.has(skillKey)) return false
+    const { sql } = pool()
+    const held = await ask(
+      () => sql`select 1 from call_leases where skill_key = ${skillKey} and call_id::text = ${parentCallId} and expires_at > now()`,
+    )
+    return held.length > 0
   }
   const take = async (
     { skillKey, slots, callId, parentCallId }: Wanted,
@@ -56,13 +66,14 @@ export function openLeases(pool: () => Pool): Leases {
   return {
     acquire: async (wanted) => {
       const until = performance.now() + wanted.waitMs
-      return inLine(wanted.skillKey, async () => {
+      if (await isHeldByParent(wanted)) return undefined
+      return inLine(wanted, async () => {
         for (let isFirst = true; ; isFirst = false) {
+          if (wanted.signal?.aborted === true) return undefined
           const leftMs = until - performance.now()
           // A question that is given up may take a place all the same, and hold it for nobody: none is asked so late.
           if (leftMs <= (isFirst ? 0 : leastAskMs)) return undefined
           const slot = await take(wanted, Math.max(leastAskMs, Math.min(askMs, leftMs)))
-          // A call that waits for its own parent would wait for ever.
           if (slot === 'held by parent') return undefined
           if (slot !== undefined) return keep(pool, { skillKey: wanted.skillKey, slot, callId: wanted.callId })
           await pause(Math.max(1, Math.min(until - performance.now(), pollMs * (0.5 + Math.random()))))

@@ -1,9 +1,9 @@
 /** A limited number of places to run in. */
-export type Places = { readonly take: (deadlineMs: number) => Promise<(() => void) | undefined> }
+export type Places = { readonly take: (deadlineMs: number, gone: AbortSignal) => Promise<(() => void) | undefined> }
 
 const maxWaiting = 256
 
-/** So many run at once; the others wait in order until their deadline, and beyond a bound nobody waits. */
+/** So many run at once; the others wait in order until their deadline or until nobody asks any more, and beyond a bound nobody waits. */
 export function createPlaces(count: number): Places {
   let free = count
   const waiting: ((place: boolean) => void)[] = []
@@ -21,7 +21,8 @@ export function createPlaces(count: number): Places {
     }
   }
   return {
-    take: async (deadlineMs) => {
+    take: async (deadlineMs, gone) => {
+      if (gone.aborted) return undefined
       if (free > 0) {
         free -= 1
         return once()
@@ -30,13 +31,16 @@ export function createPlaces(count: number): Places {
       const got = await new Promise<boolean>((resolve) => {
         const entry = (place: boolean): void => {
           clearTimeout(timer)
+          gone.removeEventListener('abort', leave)
           resolve(place)
         }
-        const timer = setTimeout(() => {
+        const leave = (): void => {
           const at = waiting.indexOf(entry)
           if (at >= 0) waiting.splice(at, 1)
-          resolve(false)
-        }, deadlineMs)
+          entry(false)
+        }
+        const timer = setTimeout(leave, deadlineMs)
+        gone.addEventListener('abort', leave, { once: true })
         waiting.push(entry)
       })
       return got ? once() : undefined

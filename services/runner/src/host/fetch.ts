@@ -20,14 +20,19 @@ const Fetch = z.object({
   timeout_ms: z.number().int().min(1).max(120_000).default(20_000),
 })
 
-/** What a fetch may reach. */
-export type FetchHost = { readonly opens: Opens; readonly allow: ReadonlySet<string> }
+/** What a fetch may reach, and for how long. */
+export type FetchHost = {
+  readonly opens: Opens
+  readonly allow: ReadonlySet<string>
+  /** Aborted when the run is over that asked: what nobody waits for is not sent any more. */
+  readonly over?: AbortSignal
+}
 
 /** What came back; a redirect is handed to the skill, never followed here. */
 export type Fetched = { status: number; headers: Record<string, string>; base64: string; bytes: number; cut: boolean }
 
 /** Fetches an address for a skill: public hosts on 80 and 443, and what the operator listed. */
-export async function fetchFor({ opens, allow }: FetchHost, args: unknown): Promise<Fetched> {
+export async function fetchFor({ opens, allow, over }: FetchHost, args: unknown): Promise<Fetched> {
   const wanted = Fetch.parse(args)
   const url = URL.canParse(wanted.url) ? new URL(wanted.url) : undefined
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
@@ -43,7 +48,8 @@ export async function fetchFor({ opens, allow }: FetchHost, args: unknown): Prom
   // A literal address never passes the resolver, so it is judged here.
   if (!isListed && isIP(host) !== 0 && !isPublicAddress(host)) throw new HostError('URL_NOT_ALLOWED', `${host} is not a public address.`)
   const agent = new Agent({ connect: { timeout: 5000, ...(isListed ? {} : { lookup: publicOnly }) } })
-  const signal = AbortSignal.timeout(wanted.timeout_ms)
+  const late = AbortSignal.timeout(wanted.timeout_ms)
+  const signal = over === undefined ? late : AbortSignal.any([late, over])
   try {
     const response = await request(url, {
       dispatcher: agent,

@@ -15,8 +15,8 @@ export function changesTheWorld(name: string, args: unknown): boolean {
   return name === 'files.write' || name === 'mail.send'
 }
 
-/** The host functions of one run. */
-export function hostFunctionsFor(config: RunnerConfig, tags: readonly string[]): HostFunctions {
+/** The host functions of one run, until it is over. */
+export function hostFunctionsFor(config: RunnerConfig, tags: readonly string[], over: AbortSignal): HostFunctions {
   const opens = opensOf(tags)
   const files = { mounts: config.mounts, opens }
   const functions: Readonly<Record<string, (args: unknown) => Promise<unknown>>> = {
@@ -24,7 +24,7 @@ export function hostFunctionsFor(config: RunnerConfig, tags: readonly string[]):
     'files.read': (args) => readMounted(files, args),
     'files.write': (args) => writeMounted(files, args),
     'files.list': (args) => listMounted(files, args),
-    fetch: (args) => fetchFor({ opens, allow: config.fetchAllow }, args),
+    fetch: (args) => fetchFor({ opens, allow: config.fetchAllow, over }, args),
     'mail.send': (args) => sendMail({ opens, smtp: config.smtp }, args),
   }
   return async (name, args) => {

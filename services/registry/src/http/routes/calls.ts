@@ -12,7 +12,7 @@ import { showResult } from '../../calls/show-result.ts'
 import { tailCalls } from '../../calls/tail-calls.ts'
 import type { Ask } from '../door.ts'
 import { headerOf } from '../header-of.ts'
-import { respond, respondCall } from '../respond.ts'
+import { respond, respondCall, respondJson } from '../respond.ts'
 import { route, type Route } from '../route.ts'
 import { respondTail } from '../server-sent-events.ts'
 import { streamOf } from '../stream.ts'
@@ -63,7 +63,7 @@ export const callRoutes: readonly Route[] = [
     respond(c, await getCall(deps, visit.caller, { id: param('id'), waitMs: (query.wait ?? 0) * 1000 })),
   ),
   route(endpoints.readResult, async ({ c, deps, visit, query, param }) =>
-    respond(c, await showResult(deps, visit.caller, { id: param('id'), ...query })),
+    respondJson(c, await showResult(deps, visit.caller, { id: param('id'), ...query })),
   ),
   route(endpoints.cancelCall, async ({ c, deps, visit, param }) => respond(c, await cancelCall(deps, visit.caller, { id: param('id') }))),
   route(endpoints.settleCall, async ({ c, deps, visit, body, param }) =>

@@ -1,13 +1,14 @@
-import { percentile } from '@repertoire/core'
+import type { Outcome } from '@repertoire/contract'
+import { groupBy, percentile, type Histogram } from '@repertoire/core'
 import type { Logger } from 'pino'
 import type postgres from 'postgres'
-import type { MeasuredVersion } from '../../counted.ts'
+import type { CountedCell, MeasuredVersion } from '../../counted.ts'
 import type { Pool } from '../../store/connect.ts'
 import { countCells } from './count-calls.ts'
 
 const everyMs = 60_000
 const windowDays = 7
-const mostVersions = 20_000
+const mostCells = 60_000
 
 /** What calls of each version took in the last week, read anew every minute and answered from memory. */
 export type Measurements = {
@@ -35,22 +36,38 @@ async function measure(sql: postgres.Sql): Promise<ReadonlyMap<string, MeasuredV
     source: 'call_days',
     window: { from: new Date(today - (windowDays - 1) * 86_400_000), to: new Date(today + 86_400_000) },
     interval: 'none',
-    groupBy: ['skill', 'version'],
+    groupBy: ['skill', 'version', 'outcome'],
     filters: {},
-    limit: mostVersions,
+    limit: mostCells,
   })
-  return new Map(
-    cells
-      .filter((cell) => cell.names.version !== '')
-      .map((cell) => [
-        `${cell.names.skill ?? ''}@${cell.names.version ?? ''}`,
-        {
-          calls: cell.calls,
-          p50Ms: percentile(cell.histogram, 0.5) ?? 0,
-          p95Ms: percentile(cell.histogram, 0.95) ?? 0,
-          meanResultBytes: cell.ok === 0 ? 0 : Math.round(cell.outputBytes / cell.ok),
-          failureRate: cell.ok + cell.failures === 0 ? 0 : cell.failures / (cell.ok + cell.failures),
-        },
-      ]),
+  const versions = groupBy(
+    cells.filter(({ names }) => names.version !== ''),
+    ({ names }) => `${names.skill ?? ''}@${names.version ?? ''}`,
   )
+  return new Map([...versions].map(([version, ofVersion]) => [version, measureOne(ofVersion)]))
+}
+
+function measureOne(cells: readonly CountedCell[]): MeasuredVersion {
+  const [calls, ok, failed] = [sum(cells, 'calls'), sum(cells, 'ok'), sum(cells, 'failures')]
+  // How long it takes is what calls took that were carried out: to be refused takes no time.
+  const times = addUp(cells.filter(({ names }) => carriedOut.has(names.outcome ?? '')))
+  return {
+    calls,
+    p50Ms: percentile(times, 0.5) ?? 0,
+    p95Ms: percentile(times, 0.95) ?? 0,
+    meanResultBytes: ok === 0 ? 0 : Math.round(sum(cells, 'outputBytes') / ok),
+    failureRate: ok + failed === 0 ? 0 : failed / (ok + failed),
+  }
+}
+
+const carriedOut = new Set<string>(['ok', 'skill_error', 'executor_error', 'output_mismatch', 'timeout'] satisfies Outcome[])
+
+function sum(cells: readonly CountedCell[], of: 'calls' | 'ok' | 'failures' | 'outputBytes'): number {
+  return cells.reduce((total, cell) => total + cell[of], 0)
+}
+
+function addUp(cells: readonly CountedCell[]): Histogram {
+  const all = new Map<number, number>()
+  for (const { histogram } of cells) for (const [bucket, count] of histogram) all.set(bucket, (all.get(bucket) ?? 0) + count)
+  return all
 }

@@ -5,8 +5,8 @@ import type { Completion, LogEntry, NewCallRow } from '../../stored.ts'
 /** Bytes before the payload of a frame: its length and its checksum. */
 export const frameHeaderBytes = 8
 
-// A row with its two payloads of at most 64 KiB each, and perhaps an answer; what is longer is no frame of ours.
-const maxFrameBytes = 4 * 1024 * 1024
+/** A row with its two payloads of at most 64 KiB each, and perhaps an answer; what is longer is no frame of ours. */
+export const maxFrameBytes = 4 * 1024 * 1024
 
 const marker = '{"call_id"'
 /** What the payload of every frame begins with, behind the length of its first part: by it a frame is found whose place is not known. */

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { findSegments } from './find-segments.ts'
-import { frameAll } from './frames.ts'
+import { frameAll, frameHeaderBytes, maxFrameBytes } from './frames.ts'
 import { appendFrames, beginSegment, freeSegment, prepareSegment, segmentBytes, type Segment } from './segment.ts'
 
 /** A place in the order of the spool. */
@@ -116,6 +116,12 @@ export async function openSpool({ folder, maxBytes, onError }: SpoolOptions): Pr
   }
   return {
     append: (payload) => {
+      // What could not be read back must not be acknowledged, and would lie before all that come after it.
+      if (payload.byteLength + frameHeaderBytes > maxFrameBytes) {
+        const tooLarge = new Error(`a row of ${payload.byteLength} bytes is larger than the spool takes`)
+        onError(tooLarge)
+        return Promise.reject(tooLarge)
+      }
       if (queue.length >= maxWaiting) return Promise.reject(new SpoolFull('too many rows wait for the disk'))
       const appended = new Promise<Place>((resolve, reject) => queue.push({ payload, resolve, reject }))
       // One turn of the event loop gathers what arrived together; what arrives during a sync waits for the next.
