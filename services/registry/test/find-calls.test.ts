@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { indexClosedDays } from '../src/log/partitions/index-texts.ts'
+import { findPage } from '../src/log/search/find-page.ts'
 import { writeEntries } from '../src/log/write-entries.ts'
 import { newRow } from './support/new-row.ts'
 import type { Data } from './support/test-client.ts'
@@ -100,6 +101,32 @@ describe('GET /v1/calls with filters', () => {
     expect([first.data.items.length, first.meta.warnings[0]?.code]).toEqual([1, 'looked_at_part'])
     expect((await ids('outcome=timeout&skill=bulk-one')).length).toBe(2)
     expect((await ids('q=nowhere&agent=worker')).length).toBe(0)
+  })
+  it('finds nothing twice where rows are written while a page is made', async () => {
+    const looked = 5000
+    await registry.sql
+      .unsafe(`insert into calls (call_id, ts, replica, agent_id, skill, revision, attempts, outcome, total_ms, input_bytes, output_bytes, truncated, dry_run)
+      select (left(repertoire_first_id(t)::text, 24) || lpad(n::text, 12, '0'))::uuid, t, 'r', 'bulk', 'busy-one', 1, 1, case when n = 1 then 'timeout' else 'ok' end, 1, 0, 0, false, false
+      from (select n, now() - interval '3 hours' + n * interval '100 milliseconds' as t from generate_series(1, ${looked}) as n) as times`)
+    // Another row comes just before it is asked how far was looked.
+    const busy = new Proxy(registry.sql, {
+      apply: (ask, self, given: Parameters<typeof registry.sql>) => {
+        const [parts] = given as unknown as [readonly string[]]
+        const isLate = Array.isArray(parts) && parts.some((part) => part.trimEnd().endsWith('offset'))
+        const asked = (): unknown => Reflect.apply(ask, self, given)
+        return isLate ? write(0, '{}', { skill: 'busy-one' }).then(asked) : asked()
+      },
+    })
+    const window = {
+      from: new Date(Date.now() - 4 * hourMs),
+      to: new Date(Date.now() + hourMs),
+      skill: 'busy-one',
+      outcome: 'timeout' as const,
+      limit: 50,
+    }
+    const first = await findPage(busy, { ...window, beyond: undefined })
+    expect([first.rows.length, first.lookedTo]).toEqual([1, expect.any(String)])
+    expect((await findPage(registry.sql, { ...window, beyond: first.lookedTo })).rows).toEqual([])
   })
   it('200: says how far other replicas are behind', async () => {
     expect((await ask('limit=1')).meta.log_lag_ms).toBe(0)

@@ -2,7 +2,7 @@ import type { CallRow } from '@repertoire/contract'
 import type postgres from 'postgres'
 import type { CallPage, CallQuery } from '../../stored.ts'
 import { readRows } from '../find-calls.ts'
-import type { FoundIds } from './found-ids.ts'
+import { goOnBehind, type FoundIds } from './found-ids.ts'
 import { searchTexts } from './search-texts.ts'
 import { conditionsOf, orderOf, windowOf } from './where.ts'
 
@@ -31,5 +31,5 @@ async function findIds(sql: postgres.Sql, query: CallQuery): Promise<FoundIds> {
   if (!hasRest || ids.length === query.limit) return { ids, lookedTo: undefined }
   const [last] = await sql<{ call_id: string }[]>`
     select c.call_id from calls c where ${window} ${indexed} ${order} offset ${most - 1} limit 1`
-  return { ids, lookedTo: last?.call_id }
+  return { ids, lookedTo: goOnBehind(last?.call_id, { ids, isOldestFirst: query.isOldestFirst }) }
 }

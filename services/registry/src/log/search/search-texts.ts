@@ -1,7 +1,7 @@
 import type postgres from 'postgres'
 import type { CallQuery } from '../../stored.ts'
 import { searchedText } from '../partitions/index-texts.ts'
-import type { FoundIds } from './found-ids.ts'
+import { goOnBehind, type FoundIds } from './found-ids.ts'
 import { conditionsOf, orderOf, windowOf } from './where.ts'
 
 // Texts are larger than rows, so fewer of them are looked at.
@@ -49,7 +49,8 @@ async function searchPart(sql: postgres.Sql, query: CallQuery, day: Day): Promis
   const ids = found.map((row) => row.call_id)
   if (day.isIndexed || ids.length === query.limit) return { ids, looked: 0, lookedTo: undefined }
   const rows = await sql<{ call_id: string }[]>`select c.call_id from calls c where ${window} ${indexed} ${order} limit ${textsAtOnce}`
-  return { ids, looked: rows.length, lookedTo: rows.length === textsAtOnce ? rows.at(-1)?.call_id : undefined }
+  const lookedTo = rows.length === textsAtOnce ? rows.at(-1)?.call_id : undefined
+  return { ids, looked: rows.length, lookedTo: goOnBehind(lookedTo, { ids, isOldestFirst: query.isOldestFirst }) }
 }
 
 function firstIdOf(at: Date): string {
