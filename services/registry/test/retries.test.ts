@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createBreaker } from '../src/executors/breaker.ts'
 import { createRetryBudget } from '../src/executors/retry-budget.ts'
+import { createAdmission } from '../src/http/admission.ts'
 import type { Execution, ExecutorResult } from '../src/ports.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
 import type { Reply } from './support/test-client.ts'
@@ -115,6 +116,34 @@ describe('a call whose deadline passes before it begins', () => {
     expect([late.status, late.body.error?.code, late.body.error?.effect, registry.executions.length]).toEqual([504, 'TIMEOUT', 'none', 0])
     expect(late.body.error?.message).toBe('do-once 1.0.0 was not begun: the 50 ms it may take had passed.')
     expect(await rowOf(late)).toMatchObject({ outcome: 'timeout', attempts: 0 })
+  })
+})
+
+describe('a call that waits to be let in', () => {
+  it('has waited on its own time: its deadline has gone on, and its row says how long it took in all', async () => {
+    const narrow = await openTestRegistry({ admission: createAdmission(1) })
+    try {
+      await narrow.publish({ name: 'take-200', front: 'permission: []\neffects: once' })
+      await narrow.release('take-200', '1.0.0')
+      narrow.execute(async () => {
+        await pause(200)
+        return ok
+      })
+      const ask = (body: object): Promise<Reply> => narrow.send('POST', '/v1/skills/take-200/calls', { body })
+      const first = ask({})
+      await pause(20)
+      const waiting = await ask({})
+      const row = (await narrow.send('GET', `/v1/calls/${waiting.body.meta.call_id}`)).body.data
+      expect([row.outcome, row.queue_ms > 100, row.total_ms >= row.queue_ms + row.executor_ms]).toEqual(['ok', true, true])
+      await first
+      const second = ask({})
+      await pause(20)
+      const late = await ask({ timeout_ms: 100 })
+      await second
+      expect([late.body.error?.code, late.body.error?.effect, narrow.executions.length]).toEqual(['TIMEOUT', 'none', 3])
+    } finally {
+      await narrow.close()
+    }
   })
 })
 

@@ -58,7 +58,8 @@ export function beginCall(deps: Deps, visit: Visit, input: CallInput): CallInPro
   const { name, body } = input
   const id = deps.ids.next()
   const startedAt = deps.clock.now()
-  const started = performance.now()
+  // For its caller it began when it came, not when it was let in: that time is a part of its deadline and of what it took.
+  const started = performance.now() - input.queuedMs
   const snapshot = deps.snapshot()
   const warnings: Warning[] = []
   let admission: Admission | undefined
