@@ -48,14 +48,20 @@ function metaOf(row: CallRow, meta: Meta): Meta {
 function errorOf(row: CallRow, meta: Meta): RepertoireError {
   const origin = row.error_origin === 'skill' || row.error_origin === 'upstream' ? row.error_origin : 'registry'
   const code = row.error_code ?? 'INTERNAL'
-  const entry = origin === 'skill' || !(code in errorCatalogue) ? undefined : errorCatalogue[code as ErrorCode]
+  const entry = origin === 'skill' || !Object.hasOwn(errorCatalogue, code) ? undefined : errorCatalogue[code as ErrorCode]
   return new RepertoireError({
     code,
     origin,
-    effect: didNothing.has(row.outcome) ? 'none' : 'possible',
+    effect: effectOf(row),
     next: entry?.next ?? 'ask_human',
     message: row.error_message ?? `The call ended with outcome ${row.outcome}.`,
     status: entry?.status ?? 200,
     meta,
   })
+}
+
+// What somebody, or a probe, found out about a lost call counts.
+function effectOf({ outcome, settled }: CallRow): RepertoireError['effect'] {
+  if (settled !== null) return settled.happened ? 'done' : 'none'
+  return didNothing.has(outcome) ? 'none' : 'possible'
 }
