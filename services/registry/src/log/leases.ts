@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Lease, Leases } from '../ports.ts'
 import { createSlots, type Slots } from '../slots.ts'
 import type { Pool } from '../store/connect.ts'
+import { createGiveBack, type GiveBack, type PlaceOfCall } from './give-back.ts'
 
 const liveSeconds = 15
 const renewMs = 5000
@@ -18,6 +19,7 @@ type Wanted = Parameters<Leases['acquire']>[0]
 /** Places of skills with a limit on calls at once, as rows that live for fifteen seconds and are renewed every five. */
 export function openLeases(pool: () => Pool): Leases {
   const lines = new Map<string, Slots>()
+  const giveBack = createGiveBack(pool)
   const ask = <T>(work: () => Promise<T>, withinMs = askMs): Promise<T> => pool().gate.run(work, withinMs)
 
   // Of those who wait here for one skill, one asks at a time, in the order they came; nobody waits for a turn past its own time.
@@ -46,8 +48,8 @@ export function openLeases(pool: () => Pool): Leases {
   const take = async (
     { skillKey, slots, callId, parentCallId }: Wanted,
     withinMs: number,
-  ): Promise<number | 'held by parent' | undefined> =>
-    ask(async () => {
+  ): Promise<number | 'held by parent' | undefined> => {
+    const asked = ask(async () => {
       const { sql } = pool()
       const [row] = await sql<{ slot: number | null; by_parent: boolean }[]>`
         with taken as (
@@ -62,6 +64,13 @@ export function openLeases(pool: () => Pool): Leases {
           exists (select 1 from call_leases where skill_key = ${skillKey} and call_id::text = ${parentCallId ?? ''} and expires_at > now()) as by_parent`
       return row?.slot ?? (row?.by_parent === true ? 'held by parent' : undefined)
     }, withinMs)
+    // Whoever was not told may have a place all the same, and would hold it for nobody while everybody waits.
+    asked.catch((error: unknown) => {
+      const hasBegun = !(error instanceof Refusal && error.code === 'BUSY')
+      if (hasBegun) void giveBack({ skillKey, callId }, false)
+    })
+    return asked
+  }
 
   return {
     acquire: async (wanted) => {
@@ -71,11 +80,11 @@ export function openLeases(pool: () => Pool): Leases {
         for (let isFirst = true; ; isFirst = false) {
           if (wanted.signal?.aborted === true) return undefined
           const leftMs = until - performance.now()
-          // A question that is given up may take a place all the same, and hold it for nobody: none is asked so late.
+          // Asked so late, a question would be given up before it can be answered.
           if (leftMs <= (isFirst ? 0 : leastAskMs)) return undefined
           const slot = await take(wanted, Math.max(leastAskMs, Math.min(askMs, leftMs)))
           if (slot === 'held by parent') return undefined
-          if (slot !== undefined) return keep(pool, { skillKey: wanted.skillKey, slot, callId: wanted.callId })
+          if (slot !== undefined) return keep(pool, { skillKey: wanted.skillKey, slot, callId: wanted.callId }, giveBack)
           await pause(Math.max(1, Math.min(until - performance.now(), pollMs * (0.5 + Math.random()))))
         }
       })
@@ -83,9 +92,9 @@ export function openLeases(pool: () => Pool): Leases {
   }
 }
 
-type Held = { readonly skillKey: string; readonly slot: number; readonly callId: string }
+type Held = PlaceOfCall & { readonly slot: number }
 
-function keep(pool: () => Pool, { skillKey, slot, callId }: Held): Lease {
+function keep(pool: () => Pool, { skillKey, slot, callId }: Held, giveBack: GiveBack): Lease {
   const lost = new AbortController()
   let renewedAt = performance.now()
   const renew = async (): Promise<void> => {
@@ -107,13 +116,7 @@ function keep(pool: () => Pool, { skillKey, slot, callId }: Held): Lease {
     release: async () => {
       clearInterval(timer)
       clearInterval(watch)
-      // What cannot be given back now ends by itself.
-      await pool()
-        .gate.run(
-          () => pool().sql`delete from call_leases where skill_key = ${skillKey} and slot = ${slot} and call_id = ${callId}::uuid`,
-          askMs,
-        )
-        .catch(() => undefined)
+      await giveBack({ skillKey, callId }, true)
     },
   }
 }
