@@ -127,9 +127,12 @@ export type LogEntry = {
   /** Whether an intent of this call was told before. */
   readonly closesIntent?: boolean
   readonly completes?: Completion
-  /** Whether no text in it holds a character that a line of COPY has to escape or be rid of; false where nobody looked. */
-  readonly isPlain?: boolean
+  /** Its row as it is copied into the log, where that was written when it was acknowledged. */
+  readonly ready?: ReadyRow
 }
+
+/** A row as it is copied into the log: its line of the narrow table, its payloads, and its message as a field beside them. */
+export type ReadyRow = Pick<NewCallRow, 'input' | 'output'> & { readonly callId: string; readonly line: Buffer; readonly message: Buffer }
 
 /** What was found out later about a call of which nobody knew how it ended. */
 export type Settlement = NonNullable<CallRow['settled']>

@@ -1,13 +1,13 @@
-import fc from 'fast-check'
 import { mkdtemp, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDrain } from '../src/log/spool/drain.ts'
-import { decodeEntry, encodeEntry, frameAll, readFrames } from '../src/log/spool/frames.ts'
+import { encodeEntry, frameAll } from '../src/log/spool/frames.ts'
 import { openSpool, type Spool } from '../src/log/spool/open-spool.ts'
 import { segmentBytes } from '../src/log/spool/segment.ts'
 import type { NewCallRow } from '../src/stored.ts'
+import { newRow } from './support/new-row.ts'
 
 let folder: string
 let spool: Spool
@@ -31,14 +31,7 @@ afterEach(async () => {
 })
 
 const row = (id: number, bytes = 10): NewCallRow =>
-  ({
-    call_id: String(id),
-    ts: new Date(1_700_000_000_000 + id),
-    skill: 'x',
-    input: Buffer.alloc(bytes, 97),
-    output: null,
-    labels: {},
-  }) as unknown as NewCallRow
+  newRow({ call_id: String(id), ts: new Date(1_700_000_000_000 + id), skill: 'x', input: Buffer.alloc(bytes, 97) })
 const append = (id: number, bytes?: number): Promise<unknown> => spool.append(encodeEntry({ row: row(id, bytes) }))
 /** Drains everything into a list of ids. */
 const drain = async (from: Spool, isWhole = true): Promise<string[]> => {
@@ -56,42 +49,6 @@ const drain = async (from: Spool, isWhole = true): Promise<string[]> => {
 const count = (to: number, from = 0): string[] => Array.from({ length: to - from }, (_, index) => String(from + index))
 
 const frame = (payload: Buffer, generation: number): Buffer => frameAll([payload], generation)
-
-describe('frames', () => {
-  it('give back what was put in: any columns, any bytes, none', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.option(fc.uint8Array()), fc.option(fc.uint8Array()), (skill, input, output) => {
-        const back = decodeEntry(encodeEntry({ row: { ...row(1), skill, input, output } })).row
-        expect([back.skill, back.ts.getTime(), back.input && [...back.input], back.output && [...back.output]]).toEqual([
-          skill,
-          1_700_000_000_001,
-          input && [...input],
-          output && [...output],
-        ])
-      }),
-    )
-  })
-  it('that were written before there was redaction say that nothing was taken out', () => {
-    expect(decodeEntry(encodeEntry({ row: row(1) })).row.redaction).toEqual({ rules: [], count: 0, failed: false })
-    const redaction = { rules: ['card'], count: 1, failed: false }
-    expect(decodeEntry(encodeEntry({ row: { ...row(1), redaction } })).row.redaction).toEqual(redaction)
-  })
-  it('end where a tail is torn, wherever it is torn, and where the file was used before', () => {
-    const frames = [1, 2, 3].map((id) => frame(encodeEntry({ row: row(id) }), 7))
-    const whole = Buffer.concat(frames)
-    for (let cut = 0; cut < whole.byteLength; cut += 1) {
-      const { payloads, end } = readFrames(whole.subarray(0, cut), 7)
-      expect([cut, end <= cut, payloads.length]).toEqual([
-        cut,
-        true,
-        frames.filter((_, index) => Buffer.concat(frames.slice(0, index + 1)).byteLength <= cut).length,
-      ])
-    }
-    expect(readFrames(whole, 8).payloads).toHaveLength(0)
-    whole[20] = (whole[20] ?? 0) ^ 1
-    expect(readFrames(whole, 7).payloads).toHaveLength(0)
-  })
-})
 
 describe('the spool', () => {
   it('drains in the order of acknowledgement, over many segments, and uses files again', async () => {

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createIds } from '../../../services/registry/src/ids.ts'
-import { prepareRows } from '../../../services/registry/src/log/insert-rows.ts'
 import { foldOnce } from '../../../services/registry/src/log/rollups/fold.ts'
 import { createDrain } from '../../../services/registry/src/log/spool/drain.ts'
 import { encodeEntry } from '../../../services/registry/src/log/spool/frames.ts'
@@ -41,7 +40,6 @@ export async function measureIngest(url: string, rows: number): Promise<Ingested
     const drain = createDrain({
       spool,
       write: (entries) => writeEntries(database.log.sql, entries, installId),
-      prepare: prepareRows,
       onError,
     })
     const started = performance.now()

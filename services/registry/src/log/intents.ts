@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 import type { IntentKind, LogEntry } from '../stored.ts'
-import { encodeEntry } from './spool/frames.ts'
+import { encodeRow } from './spool/frames.ts'
 
 /** An intent whose call has no row yet. */
 export type OpenIntent = {
@@ -11,7 +11,8 @@ export type OpenIntent = {
 
 /** Notes the intents among some entries, but those whose call has ended meanwhile: an intent may be drained after its row. */
 export async function noteIntents(tx: postgres.TransactionSql, entries: readonly LogEntry[]): Promise<void> {
-  const intents = entries.flatMap(({ row, intent }) => (intent === undefined ? [] : [{ row, ...intent }]))
+  // Most entries are rows, which are not read for this.
+  const intents = entries.flatMap((entry) => (entry.intent === undefined ? [] : [{ row: entry.row, ...entry.intent }]))
   if (intents.length === 0) return
   const columns = [
     intents.map(({ row }) => row.call_id),
@@ -20,7 +21,7 @@ export async function noteIntents(tx: postgres.TransactionSql, entries: readonly
     intents.map(({ row }) => row.skill),
     intents.map(({ spool }) => spool),
     intents.map(({ instance }) => instance),
-    intents.map(({ row }) => encodeEntry({ row }).toString('hex')),
+    intents.map(({ row }) => encodeRow(row).toString('hex')),
   ]
   await tx.unsafe(
     `insert into call_intents (call_id, kind, agent_id, skill, spool, instance, row)

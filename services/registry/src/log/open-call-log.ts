@@ -8,7 +8,6 @@ import { countCalls, lastCall } from './count-calls.ts'
 import { noteFeedback } from './feedback.ts'
 import { getCall } from './find-calls.ts'
 import { lagOfOthers } from './lag-of-others.ts'
-import { prepareRows } from './insert-rows.ts'
 import { markLeft } from './missing-replicas.ts'
 import { settleCall } from './settle-call.ts'
 import { keepFolded } from './rollups/fold.ts'
@@ -84,7 +83,6 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
   const drain = createDrain({
     spool,
     write,
-    prepare: prepareRows,
     onError: (error) => {
       troubleAt = performance.now()
       logger.error({ err: error }, 'the call log could not be written to Postgres; it waits on disk')

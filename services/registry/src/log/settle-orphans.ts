@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import type { Pool } from '../store/connect.ts'
 import { closeIntents } from './intents.ts'
 import { insertRows } from './insert-rows.ts'
+import { writeReadyRow } from './ready-rows.ts'
 import { decodeEntry } from './spool/frames.ts'
 import { atTheLog } from './write-entries.ts'
 
@@ -103,16 +104,18 @@ async function writeUnknown(sql: postgres.Sql, installId: string, orphans: reado
       error_origin: 'registry',
       error_message: 'The process that carried the call out ended before it could say how.',
     }))
-    const fresh = await insertRows(tx, rows)
-    const ids = fresh.map((row) => row.call_id)
+    const ids = await insertRows(
+      tx,
+      rows.map((row) => writeReadyRow(row)),
+    )
     if (ids.length > 0) {
-      await tx`insert into call_unknowns (call_id) select unnest(${ids}::uuid[]) on conflict do nothing`
-      await tx`update call_claims set state = 'unknown' where call_id = any(${ids}::uuid[]) and state = 'running' and effects = 'once'`
+      await tx`insert into call_unknowns (call_id) select unnest(${ids as string[]}::uuid[]) on conflict do nothing`
+      await tx`update call_claims set state = 'unknown' where call_id = any(${ids as string[]}::uuid[]) and state = 'running' and effects = 'once'`
     }
     await closeIntents(
       tx,
       orphans.map(({ call_id: id }) => id),
     )
-    return fresh.length
+    return ids.length
   })
 }

@@ -1,11 +1,12 @@
 import type postgres from 'postgres'
-import type { NewCallRow } from '../stored.ts'
+import type { LogEntry } from '../stored.ts'
+import { callIdOf } from './ready-rows.ts'
 import { countRows } from './rollups/count-rows.ts'
 import { lockFold } from './rollups/fold.ts'
 
-/** Makes room for rows that come late: what was written for their calls when nobody knew better goes, and is not counted any more. */
-export async function replaceUnknown(tx: postgres.TransactionSql, rows: readonly NewCallRow[]): Promise<void> {
-  const ids = rows.filter((row) => row.outcome !== 'unknown').map((row) => row.call_id)
+/** Makes room for rows that come late, of which no ready one is unknown itself: what was written for their calls when nobody knew better goes, and is not counted any more. */
+export async function replaceUnknown(tx: postgres.TransactionSql, entries: readonly LogEntry[]): Promise<void> {
+  const ids = entries.filter((entry) => entry.ready !== undefined || entry.row.outcome !== 'unknown').map(callIdOf)
   if (ids.length === 0) return
   // There are hardly ever any, and a thousand ids are dear to ask for.
   const [any] = await tx`select 1 from call_unknowns limit 1`

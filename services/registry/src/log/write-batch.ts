@@ -19,8 +19,9 @@ export async function writeBatch(writer: BatchWriter, entries: readonly LogEntry
       await writeBatch(writer, entries.slice(entries.length / 2))
     } else if (only !== undefined) {
       writer.onPoison(only, error)
+      const { row, ready: _, ...beside } = only
       await writer
-        .write([{ ...only, row: { ...only.row, input: null, output: null, error_message: null, intent: null, labels: {} } }])
+        .write([{ ...beside, row: { ...row, input: null, output: null, error_message: null, intent: null, labels: {} } }])
         .catch((again: unknown) => {
           // Not even the bare row: it stays in the log of this process, which has been told, and blocks nobody.
           if (!isDataRefused(again)) throw again

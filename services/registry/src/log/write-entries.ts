@@ -4,6 +4,7 @@ import type { Completion, LogEntry } from '../stored.ts'
 import { completeClaims } from './complete-claims.ts'
 import { insertRows } from './insert-rows.ts'
 import { closeIntents, noteIntents } from './intents.ts'
+import { callIdOf, writeReadyRow } from './ready-rows.ts'
 import { replaceUnknown } from './unknown-rows.ts'
 
 const drainLock = 0x5245504c
@@ -15,14 +16,13 @@ const drainLock = 0x5245504c
 export async function writeEntries(sql: postgres.Sql, entries: readonly LogEntry[], installId: string): Promise<void> {
   await atTheLog(sql, installId, async (tx) => {
     const ended = entries.filter((entry) => entry.intent === undefined)
-    const rows = ended.map((entry) => entry.row)
-    await replaceUnknown(tx, rows)
-    await insertRows(tx, rows)
-    await noteIntents(tx, entries)
-    await closeIntents(
+    await replaceUnknown(tx, ended)
+    await insertRows(
       tx,
-      ended.filter((entry) => entry.closesIntent === true).map((entry) => entry.row.call_id),
+      ended.map((entry) => entry.ready ?? writeReadyRow(entry.row)),
     )
+    await noteIntents(tx, entries)
+    await closeIntents(tx, ended.filter((entry) => entry.closesIntent === true).map(callIdOf))
     await completeClaims(
       tx,
       ended.flatMap((entry) => entry.completes ?? []),

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LogEntry } from '../../stored.ts'
-import { decodeEntry, frameHeaderBytes } from './frames.ts'
+import { decodeEntry, frameHeaderBytes, maxFrameBytes } from './frames.ts'
 import type { Place, Spool } from './open-spool.ts'
 import { readSegment, type Segment } from './segment.ts'
 
@@ -21,18 +20,15 @@ export type Drain = {
 export type DrainOptions = {
   readonly spool: Spool
   readonly write: (entries: readonly LogEntry[]) => Promise<void>
-  /** Gets ready what will be written next, while the database is busy with what comes before it. */
-  readonly prepare?: (entries: readonly LogEntry[]) => void
   readonly onError: (error: unknown) => void
 }
 
 const maxRows = 1000
-const batchBytes = 4 * 1024 * 1024
-// As much as a thousand rows usually are; only where one of them is larger, more is read.
-const usualBytes = 1.5 * 1024 * 1024
+const batchBytes = 2 * 1024 * 1024
+// Read in pieces: the batch before this one is on its way, and has questions and answers to exchange meanwhile.
+const pieceBytes = 64 * 1024
 // A transaction costs as much for one row as for fifty; whoever waits for a row does not wait for this.
-const gatherMs = 50
-const slice = 50
+const gatherMs = 200
 const littleBytes = 256 * 1024
 const leastPauseMs = 100
 const mostPauseMs = 1000
@@ -40,7 +36,7 @@ const mostPauseMs = 1000
 type Batch = { readonly segment: Segment; readonly from: number; readonly upTo: number; readonly entries: readonly LogEntry[] }
 
 /** Makes a drain. While the database is away it tries again, ever more rarely up to once a second; nothing is given up. */
-export function createDrain({ spool, write, prepare = () => undefined, onError }: DrainOptions): Drain {
+export function createDrain({ spool, write, onError }: DrainOptions): Drain {
   let running: Promise<void> | undefined
   let hasBegun = false
   let isStopped = false
@@ -57,18 +53,20 @@ export function createDrain({ spool, write, prepare = () => undefined, onError }
     for (const { wake } of woken) wake(true)
     return spool.drainedTo(segment, end)
   }
+  const readPiece = async (segment: Segment, from: number): ReturnType<typeof readSegment> => {
+    const piece = await readSegment(segment, from, pieceBytes)
+    // Only where a row is larger, more is read.
+    return piece.payloads.length > 0 ? piece : readSegment(segment, from, frameHeaderBytes + maxFrameBytes)
+  }
   const readBatch = async (segment: Segment, from: number): Promise<Batch> => {
-    let { payloads, end } = await readSegment(segment, from, usualBytes)
-    if (payloads.length === 0) ({ payloads, end } = await readSegment(segment, from, batchBytes))
-    const rows = payloads.slice(0, maxRows)
-    const upTo = rows.length === payloads.length ? end : from + rows.reduce((sum, row) => sum + row.byteLength + frameHeaderBytes, 0)
     const entries: LogEntry[] = []
-    for (let at = 0; at < rows.length; at += slice) {
-      // In pieces: the batch before this one is on its way, and has questions and answers to exchange meanwhile.
-      if (at > 0) await nextTurn()
-      const some = rows.slice(at, at + slice).map(decodeEntry)
-      prepare(some)
-      entries.push(...some)
+    let upTo = from
+    while (entries.length < maxRows && upTo - from < batchBytes && upTo < segment.end) {
+      const { payloads, end } = await readPiece(segment, upTo)
+      if (payloads.length === 0) break
+      const rows = payloads.slice(0, maxRows - entries.length)
+      upTo = rows.length === payloads.length ? end : upTo + rows.reduce((sum, row) => sum + row.byteLength + frameHeaderBytes, 0)
+      entries.push(...rows.map(decodeEntry))
     }
     return { segment, from, upTo, entries }
   }
@@ -86,7 +84,7 @@ export function createDrain({ spool, write, prepare = () => undefined, onError }
         continue
       }
       const writing = write(entries)
-      // One thread writes rows out while the database takes those before them.
+      // One thread reads rows while the database takes those before them.
       ahead = segment.end - upTo > littleBytes ? readBatch(segment, upTo) : undefined
       ahead?.catch(() => undefined)
       await writing

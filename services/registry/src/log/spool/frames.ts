@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { Redaction } from '@repertoire/contract'
 import type { Completion, LogEntry, NewCallRow } from '../../stored.ts'
+import { packReadyRow, unpackReadyRow } from '../ready-rows.ts'
 
 /** Bytes before the payload of a frame: its length and its checksum. */
 export const frameHeaderBytes = 8
@@ -15,14 +16,25 @@ export const rowMarker = Buffer.from(marker)
 /** Bytes of a frame before that marker. */
 export const bytesBeforeMarker = frameHeaderBytes + 4
 
-type Beside = Omit<LogEntry, 'row' | 'completes' | 'isPlain'> & { readonly completes?: Omit<Completion, 'answer'> }
+type Beside = Omit<LogEntry, 'row' | 'completes' | 'ready'> & { readonly completes?: Omit<Completion, 'answer'> }
 
-/** An entry as bytes: its columns as JSON, then input, output and a kept answer as they are, each behind its length. */
-export function encodeEntry({ row, completes, isPlain: _, ...beside }: LogEntry): Buffer {
+/**
+ * An entry as bytes: its columns as JSON, then input, output, a kept answer and the row as it is copied, each behind its
+ * length. What it is, is what the JSON says; the row as it is copied saves those who bring it to Postgres from writing it again.
+ */
+export function encodeEntry(entry: LogEntry): Buffer {
+  const { row, completes, ready: _, ...beside } = entry
   const { answer = null, ...claim } = completes ?? {}
   const told: Beside = completes === undefined ? beside : { ...beside, completes: claim as Omit<Completion, 'answer'> }
-  const json = Buffer.from(writeColumns(row, told))
-  return joinParts(answer === null ? [json, row.input, row.output] : [json, row.input, row.output, answer])
+  const json = writeColumns(row, told)
+  // JSON writes control characters, backslashes and halves of surrogate pairs with a backslash: without one there are none.
+  const ready = packReadyRow(entry, !json.includes('\\'))
+  return joinParts([Buffer.from(json), row.input, row.output, answer, ...(ready === undefined ? [] : [ready])])
+}
+
+/** A row alone as bytes, as it is kept for a call that has begun. */
+export function encodeRow(row: NewCallRow): Buffer {
+  return joinParts([Buffer.from(writeColumns(row, {})), row.input, row.output])
 }
 
 function writeColumns(row: NewCallRow, told: Beside): string {
@@ -47,29 +59,44 @@ function joinParts(parts: readonly (Uint8Array | null)[]): Buffer {
   return bytes
 }
 
+type Payloads = Pick<NewCallRow, 'input' | 'output'>
 type Written = Omit<NewCallRow, 'input' | 'output' | 'ts' | 'redaction'> & { ts: string | Date; redaction?: Redaction; beside?: Beside }
 
-/** An entry from its bytes. */
+/** An entry from its bytes; what is written in it as it is copied is read only when somebody asks for it. */
 export function decodeEntry(bytes: Buffer): LogEntry {
+  const [columns = null, input = null, output = null, answer = null, packed = null] = partsOf(bytes)
+  const read = packed === null ? undefined : unpackReadyRow(packed, { input, output })
+  if (read === undefined) return parseEntry(columns, { input, output, answer })
+  let parsed: LogEntry | undefined
+  return {
+    ...read,
+    get row() {
+      parsed ??= parseEntry(columns, { input, output, answer })
+      return parsed.row
+    },
+  }
+}
+
+function partsOf(bytes: Buffer): readonly (Buffer | null)[] {
   const parts: (Buffer | null)[] = []
   for (let at = 0; at + 4 <= bytes.byteLength;) {
     const length = bytes.readInt32BE(at)
     parts.push(length < 0 ? null : bytes.subarray(at + 4, at + 4 + length))
     at += 4 + Math.max(0, length)
   }
-  const [columns, input = null, output = null, answer = null] = parts
+  return parts
+}
+
+function parseEntry(columns: Buffer | null, { answer, ...payloads }: Payloads & { readonly answer: Buffer | null }): LogEntry {
   // What was parsed becomes the row itself: a copy of forty columns costs as much as parsing them, twice over in what reads it.
-  const json = columns?.toString('utf8') ?? '{}'
-  const parsed = JSON.parse(json) as Written
+  const parsed = JSON.parse(columns?.toString('utf8') ?? '{}') as Written
   const { beside } = parsed
   if (beside !== undefined) delete parsed.beside
   // Rows that were spooled before there was redaction say nothing of it.
   parsed.redaction ??= { rules: [], count: 0, failed: false }
-  const row = Object.assign(parsed, { ts: new Date(parsed.ts), input, output }) as NewCallRow
+  const row = Object.assign(parsed, { ts: new Date(parsed.ts), ...payloads }) as NewCallRow
   const { completes, ...told } = beside ?? {}
-  // JSON writes control characters, backslashes and halves of surrogate pairs with a backslash: without one there are none.
-  const isPlain = !json.includes('\\')
-  return completes === undefined ? { row, isPlain, ...told } : { row, isPlain, ...told, completes: { ...completes, answer } }
+  return completes === undefined ? { row, ...told } : { row, ...told, completes: { ...completes, answer } }
 }
 
 /** Frames: each payload behind its length and a checksum that also covers the generation, so that what an earlier use of the file left is no frame. */
