@@ -1,4 +1,4 @@
-import type { CallStats, Comparison } from '@repertoire/sdk'
+import type { CallStats, Comparison, RefusalStats } from '@repertoire/sdk'
 import { layoutPairs, layoutTable } from './table.ts'
 
 /** A list of what was counted, as the registry answers it. */
@@ -16,12 +16,31 @@ export function sayCallStats({ items }: CallStats, width: number | undefined): s
     {
       head: [...head, 'CALLS', 'ERRORS', 'FAILED', 'P50 MS', 'P95 MS', 'P99 MS'],
       rows: items.map((item) => [
-        ...(item.at === undefined ? [] : [item.at.slice(0, 16).replace('T', ' ')]),
+        ...(item.at === undefined ? [] : [sayMinute(item.at)]),
         ...shown.map((name) => item[name] ?? '-'),
         String(item.calls),
         sayPart(item.error_rate),
         item.failure_rate === null ? '-' : sayPart(item.failure_rate),
         ...[item.p50_ms, item.p95_ms, item.p99_ms].map(sayMs),
+      ]),
+    },
+    width,
+  )
+}
+
+/** Refusals as a table, one column for each thing they were counted by. */
+export function sayRefusals({ items }: RefusalStats, width: number | undefined): string {
+  const [first] = items
+  if (first === undefined) return ''
+  const hasTime = first.at !== undefined
+  const shown = (['agent', 'code'] as const).filter((name) => first[name] !== undefined)
+  return layoutTable(
+    {
+      head: [...(hasTime ? ['TIME (UTC)'] : []), ...shown.map((name) => name.toUpperCase()), 'REFUSALS'],
+      rows: items.map((item) => [
+        ...(hasTime ? [sayMinute(item.at)] : []),
+        ...shown.map((name) => item[name] ?? '-'),
+        String(item.refusals),
       ]),
     },
     width,
@@ -65,6 +84,10 @@ export function sayComparison(comparison: Comparison, width: number | undefined)
       ['remark', randomised ? undefined : 'nobody drew who calls which: a difference need not be the version’s'],
     ]),
   ].join('\n')
+}
+
+function sayMinute(at: string | undefined): string {
+  return at === undefined ? '-' : at.slice(0, 16).replace('T', ' ')
 }
 
 function sayPart(part: number): string {

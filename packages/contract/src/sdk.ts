@@ -16,6 +16,7 @@ export type {
   DenialStats,
   ErrorStats,
   FeedbackStats,
+  RefusalStats,
   SearchStats,
   UnusedStats,
   ViolationStats,

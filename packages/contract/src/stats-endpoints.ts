@@ -51,6 +51,14 @@ export const statsEndpoints = {
     query: stats.StatsListQuery,
     data: stats.AttemptStats,
   },
+  refusalStats: {
+    method: 'GET',
+    path: '/v1/stats/refusals',
+    access: 'agent',
+    summary: 'Requests that were turned away with 401, 429 or 503, which leave no row, by agent, code and time; an agent counts its own.',
+    query: stats.RefusalStatsQuery,
+    data: stats.RefusalStats,
+  },
   feedbackStats: {
     method: 'GET',
     path: '/v1/stats/feedback',

@@ -176,6 +176,48 @@ export type UnusedStats = z.infer<typeof UnusedStats>
 export const SearchStats = list(z.object({ query: z.string(), searches: z.number(), agents: z.number(), last_at: Time }))
 export type SearchStats = z.infer<typeof SearchStats>
 
+/** What refusals can be counted by. */
+export const RefusalDimension = z.enum(['agent', 'code'])
+export type RefusalDimension = z.infer<typeof RefusalDimension>
+
+/** The query of counted refusals: a window, an agent, a code, what to count by, and how finely. */
+export const RefusalStatsQuery = z.strictObject({
+  ...window,
+  agent: filters.agent,
+  code: z.string().max(64).optional(),
+  group_by: z
+    .string()
+    .max(32)
+    .default('agent,code')
+    .transform((text) => (text === '' ? [] : text.split(',')))
+    .pipe(
+      z
+        .array(RefusalDimension)
+        .max(2)
+        .refine((names) => new Set(names).size === names.length, 'name each dimension once'),
+    )
+    .describe('agent, code, both separated by a comma, or nothing'),
+  interval: StatsInterval.default('none'),
+  limit: z.coerce.number().int().min(1).max(limits.statsItems).default(1000),
+})
+export type RefusalStatsQuery = z.output<typeof RefusalStatsQuery>
+
+/** Requests that were turned away with 401, 429 or 503, the most frequent first, or a series in the order of time. */
+export const RefusalStats = z.object({
+  from: Time,
+  to: Time,
+  items: z.array(
+    z.object({
+      at: Time.optional().describe('when the point of a series begins'),
+      agent: z.string().nullable().optional().describe('null where nobody knows who asked, and for agents too many to tell apart'),
+      code: z.string().optional(),
+      refusals: z.number(),
+    }),
+  ),
+  cut: z.boolean().describe('whether there are more than were asked for'),
+})
+export type RefusalStats = z.infer<typeof RefusalStats>
+
 /** What was said of the calls of each version. */
 export const FeedbackStats = list(
   z.object({

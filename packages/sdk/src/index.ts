@@ -43,6 +43,7 @@ export type {
   RotatedKey,
   Rollout,
   RolloutChanged,
+  RefusalStats,
   SearchStats,
   Self,
   SkillDetail,

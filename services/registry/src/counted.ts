@@ -1,4 +1,4 @@
-import type { FeedbackStats, StatsDimension, StatsInterval } from '@repertoire/contract'
+import type { ErrorCode, FeedbackStats, RefusalDimension, StatsDimension, StatsInterval } from '@repertoire/contract'
 import type { ArmSample, CountSource, Histogram, Window } from '@repertoire/core'
 
 /** Which calls are counted, from where, and what they are told apart by. */
@@ -58,6 +58,32 @@ export type ShownUnused = {
 
 /** A search that found nothing. */
 export type MissedSearch = { readonly query: string; readonly searches: number; readonly agents: number; readonly lastAt: Date }
+
+/** Which refusals are counted, and what they are told apart by. */
+export type RefusalsQuestion = Listed & {
+  readonly agent: string | undefined
+  readonly code: string | undefined
+  readonly groupBy: readonly RefusalDimension[]
+  readonly interval: StatsInterval
+}
+
+/** Refusals of one cell; dimensions that were not asked for are absent, and an agent nobody knows is empty. */
+export type CountedRefusals = {
+  readonly at: Date | undefined
+  readonly agent?: string
+  readonly code?: string
+  readonly refusals: number
+}
+
+/** How often requests were refused, with or without a row. */
+export type Refusals = {
+  /** Notes one, of an agent where it is known who asked. */
+  readonly note: (code: ErrorCode, agentId: string | undefined) => void
+  /** How often this process answered each code since it started. */
+  readonly byCode: () => ReadonlyMap<ErrorCode, number>
+  /** Those with 401, 429 and 503 over all replicas, by the minute. */
+  readonly count: (question: RefusalsQuestion) => Promise<readonly CountedRefusals[]>
+}
 
 /** What calls of a version took lately. */
 export type MeasuredVersion = {

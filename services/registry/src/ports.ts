@@ -10,7 +10,7 @@ import type {
   VersionSchemas,
 } from '@repertoire/core'
 import type { AsyncCalls, Claims, Executors, Leases, Quotas, Results, RetryBudget, Unknowns } from './call-ports.ts'
-import type { Counts } from './counted.ts'
+import type { Counts, Refusals } from './counted.ts'
 import type { Places } from './places.ts'
 import type { Tail } from './tail.ts'
 import type {
@@ -77,6 +77,7 @@ export type Deps = {
   readonly claims: Claims
   readonly results: Results
   readonly leases: Leases
+  readonly refusals: Refusals
   readonly quotas: Quotas
   readonly asyncCalls: AsyncCalls
   readonly unknowns: Unknowns

@@ -167,11 +167,11 @@ describe('what is measured of a version', () => {
 
 describe('what is refused at the door', () => {
   it('makes no row, and is counted by its code', async () => {
-    const before = registry.deps.refusals.counts().get('UNAUTHENTICATED') ?? 0
+    const before = registry.deps.refusals.byCode().get('UNAUTHENTICATED') ?? 0
     await registry.send('GET', '/v1/calls', { key: 'rep_agent_nobody' })
     await registry.send('GET', '/v1/calls?colour=red')
-    expect(registry.deps.refusals.counts().get('UNAUTHENTICATED')).toBe(before + 1)
-    expect(registry.deps.refusals.counts().get('INVALID_REQUEST')).toBeGreaterThan(0)
+    expect(registry.deps.refusals.byCode().get('UNAUTHENTICATED')).toBe(before + 1)
+    expect(registry.deps.refusals.byCode().get('INVALID_REQUEST')).toBeGreaterThan(0)
   })
   it('is counted also where a call is refused behind it, with a row or without one', async () => {
     await registry.publish({ name: 'refuse-me' })
@@ -183,7 +183,7 @@ describe('what is refused at the door', () => {
     ]
     down.mockRestore()
     expect(replies.map((reply) => reply.body.error?.code)).toEqual(['LOG_UNAVAILABLE', 'SKILL_NOT_FOUND'])
-    const counts = registry.deps.refusals.counts()
+    const counts = registry.deps.refusals.byCode()
     expect([counts.get('LOG_UNAVAILABLE'), counts.get('SKILL_NOT_FOUND')]).toEqual([1, 1])
   })
 })

@@ -15,6 +15,7 @@ import { examples } from '../examples.ts'
 import { wholeNumber } from '../read-option.ts'
 import { sayCallStats, sayCounted, type Counted } from '../say-stats.ts'
 import { addCompare } from './stats-compare.ts'
+import { addRefusals } from './stats-refusals.ts'
 
 type Options = CallWindow & {
   readonly skill?: string
@@ -85,6 +86,7 @@ export function addStats(program: Command): void {
     row: (item) => [item.searches, item.agents, item.query],
     filters: [],
   })
+  addRefusals(stats)
   addList<FeedbackStats['items'][number]>(stats, {
     name: 'feedback',
     description: 'Lists what was said of the calls of each version.',

@@ -27,7 +27,7 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<DoorEnv> {
   const answerUnknown = (c: Ask, refusal: Refusal): Response => {
     try {
       strangers.take(addressOf(c), performance.now())
-      deps.refusals.note(refusal.code)
+      deps.refusals.note(refusal.code, undefined)
       return respondUnknown(refusal)
     } catch (error) {
       return respondError(c, error)

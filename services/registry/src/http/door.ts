@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import type { Deps } from '../ports.ts'
 import type { Slots } from '../slots.ts'
 import type { Visit } from '../visit.ts'
-import type { Refusals } from './refusals.ts'
 import type { TokenVerifier } from './token-verifier.ts'
 
 /** What the door leaves for the rooms behind it: the request's id, and who asks; undefined on routes that need no key. */
@@ -22,7 +21,6 @@ export type HttpDeps = Deps & {
   /** There when an issuer of tokens is configured. */
   readonly verifyToken?: TokenVerifier | undefined
   readonly onBug: (error: unknown, requestId: string) => void
-  readonly refusals: Refusals
   readonly renderMetrics: () => Promise<{ readonly type: string; readonly text: string }>
 }
 

@@ -10,7 +10,6 @@ import { mcpExecutor } from '../executors/mcp-executor.ts'
 import { createRetryBudget } from '../executors/retry-budget.ts'
 import { createAdmission } from '../http/admission.ts'
 import type { HttpDeps } from '../http/door.ts'
-import { createRefusals } from '../http/refusals.ts'
 import { serve } from '../http/serve.ts'
 import { createIds } from '../ids.ts'
 import { openAsyncCalls } from '../log/async-calls.ts'
@@ -21,6 +20,7 @@ import { openCallLog } from '../log/open-call-log.ts'
 import { openLeases } from '../log/leases.ts'
 import { watchMissing } from '../log/missing-replicas.ts'
 import { openQuotas } from '../log/quotas/open-quotas.ts'
+import { openRefusals } from '../log/refusals.ts'
 import { openResults } from '../log/results.ts'
 import { keepPartitions } from '../log/partitions/keep-partitions.ts'
 import { openShownLog } from '../log/shown-log.ts'
@@ -159,6 +159,8 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     hasQuotas: () => feed.current().quotas.size > 0,
   })
   undo.add('quotas', quotas.stop, 1500)
+  const refusals = openRefusals({ database, instance, logger, now: () => clock.now().getTime() })
+  undo.add('refusals', refusals.stop, 1000)
   const deps: Deps = {
     settings: {
       replica: config.replica,
@@ -185,6 +187,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
     results: openResults(() => database.log),
     leases: openLeases(() => database.log),
     quotas,
+    refusals,
     asyncCalls,
     unknowns: openUnknowns(() => database.log),
     executors: guardExecutors(
@@ -220,11 +223,9 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
   checkpoint()
   let stopping = false
   const isStale = (): boolean => feed.ageMs() > staleAfterMs
-  const refusals = createRefusals()
   const httpDeps: HttpDeps = {
     ...deps,
     admission: createAdmission(config.concurrency),
-    refusals,
     verifyToken,
     health: {
       degraded: () => [
@@ -246,7 +247,7 @@ async function start(config: Config, undo: Undo, checkpoint: () => void): Promis
       shownDropped: deps.shown.dropped,
       skills: () => feed.current().skills.size,
       strayRows: partitions.strayRows,
-      refusals: refusals.counts,
+      refusals: refusals.byCode,
       replicasMissing: missing.count,
       quotaRefusals: quotas.refused,
     }),

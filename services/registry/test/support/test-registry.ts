@@ -13,7 +13,7 @@ import { guardExecutors } from '../../src/executors/guard-executors.ts'
 import { createRetryBudget } from '../../src/executors/retry-budget.ts'
 import { createAdmission } from '../../src/http/admission.ts'
 import type { HttpDeps } from '../../src/http/door.ts'
-import { createRefusals } from '../../src/http/refusals.ts'
+import { openRefusals } from '../../src/log/refusals.ts'
 import { createIds } from '../../src/ids.ts'
 import { openAsyncCalls } from '../../src/log/async-calls.ts'
 import { openClaims } from '../../src/log/claims.ts'
@@ -117,6 +117,7 @@ export async function openTestRegistry(
     now: () => clock.now().getTime(),
     hasQuotas: () => feed.current().quotas.size > 0,
   })
+  const refusals = openRefusals({ database, instance, logger, now: () => clock.now().getTime() })
   const shown = openShownLog(database, { ids, replica: 'test', redaction })
   let adminKey = ''
   await makeFirstAdmin({ store, clock, ids }, async (key) => void (adminKey = key))
@@ -165,7 +166,7 @@ export async function openTestRegistry(
       bugs.push(error)
       logger.error({ err: error, request_id: requestId }, 'a fault of ours')
     },
-    refusals: createRefusals(),
+    refusals,
     renderMetrics: async () => ({ type: 'text/plain', text: '' }),
     ...overrides,
   }
@@ -185,6 +186,7 @@ export async function openTestRegistry(
     close: async () => {
       await asyncCalls.stop(1000)
       await quotas.stop()
+      await refusals.stop()
       await counts.stop()
       await tail.stop()
       await calls.close()

@@ -37,6 +37,7 @@ export async function trimSideTables(sql: postgres.Sql, { callDays }: Retention)
   for (const table of ['call_hours', 'agent_hours', 'agent_days', 'agent_skill_days', 'violation_days', 'shown_days'])
     await deleteAll(() => deleteSome(sql, { table, column: 'bucket', days: callDays }))
   await deleteAll(() => deleteSome(sql, { table: 'rollout_units', column: 'last_at', days: callDays }))
+  await deleteAll(() => deleteSome(sql, { table: 'refusal_minutes', column: 'minute', days: callDays }))
   await deleteAll(() => deleteSome(sql, { table: 'call_feedback', column: 'at', days: callDays }))
 }
 

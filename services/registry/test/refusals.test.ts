@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openRefusals, type OpenRefusals } from '../src/log/refusals.ts'
+import { openDatabase, type Database } from '../src/store/connect.ts'
+import { openApplicationLog } from '../src/start/application-log.ts'
+import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
+
+type Item = { readonly at?: string; readonly agent?: string | null; readonly code?: string; readonly refusals: number }
+
+let registry: TestRegistry
+let database: Database
+let auditor: string
+let busy: string
+const opened: OpenRefusals[] = []
+const minute = Date.parse('2026-03-04T05:06:00Z')
+let now = minute
+/** As a replica of its own counts. */
+const replica = (instance: string): OpenRefusals => {
+  const { redaction } = registry.deps
+  const logger = openApplicationLog({ level: 'silent', replica: 'test', redaction }, { write: () => undefined })
+  const next = openRefusals({ database, instance, now: () => now, logger })
+  opened.push(next)
+  return next
+}
+const one = '01980000-0000-7000-8000-000000000001'
+const two = '01980000-0000-7000-8000-000000000002'
+const items = async (query: string, key = auditor): Promise<Item[]> =>
+  (await registry.send('GET', `/v1/stats/refusals?${query}`, { key })).body.data.items
+const then = 'from=2026-03-04T05:00:00Z&to=2026-03-04T06:00:00Z'
+
+beforeAll(async () => {
+  registry = await openTestRegistry()
+  database = openDatabase(registry.databaseUrl)
+  auditor = await registry.agent('watcher', { role: 'auditor' })
+  busy = await registry.agent('busy')
+})
+afterAll(async () => {
+  await Promise.all(opened.map((each) => each.stop()))
+  await database.close()
+  await registry.close()
+})
+
+describe('what is turned away without a row', () => {
+  it('is counted by agent and code, a stranger as nobody; what was let in and refused is not', async () => {
+    await registry.publish({ name: 'ask-much' })
+    await registry.release('ask-much', '1.0.0')
+    await registry.send('GET', '/v1/skills', { key: 'rep_agent_nobody' })
+    const down = vi.spyOn(registry.deps.calls, 'isDown').mockReturnValueOnce(true).mockReturnValueOnce(true)
+    for (let call = 0; call < 2; call += 1) await registry.send('POST', '/v1/skills/ask-much/calls', { key: busy, body: {} })
+    down.mockRestore()
+    await registry.send('POST', '/v1/skills/ask-nobody/calls', { key: busy, body: {} })
+    expect(await items('')).toEqual([
+      { agent: 'busy', code: 'LOG_UNAVAILABLE', refusals: 2 },
+      { agent: null, code: 'UNAUTHENTICATED', refusals: 1 },
+    ])
+    expect(await items('group_by=code&code=UNAUTHENTICATED')).toEqual([{ code: 'UNAUTHENTICATED', refusals: 1 }])
+    expect(await items('group_by=&agent=busy')).toEqual([{ refusals: 2 }])
+    expect(await items('', busy)).toEqual([{ agent: 'busy', code: 'LOG_UNAVAILABLE', refusals: 2 }])
+    expect((await registry.send('GET', '/v1/stats/refusals?agent=watcher', { key: busy })).body.error?.code).toBe('ROLE_REQUIRED')
+    expect((await registry.send('GET', '/v1/stats/refusals?group_by=agent,agent')).body.error?.code).toBe('INVALID_REQUEST')
+  })
+  it('adds up over replicas and minutes, however often a replica says the same', async () => {
+    const [first, second] = [replica(one), replica(two)]
+    for (const counting of [first, first, second]) counting.note('RATE_LIMITED', 'busy')
+    await first.save()
+    first.note('RATE_LIMITED', 'busy')
+    await Promise.all([first.save(), second.save()])
+    await first.save()
+    now = minute + 3 * 60_000
+    first.note('RATE_LIMITED', 'busy')
+    first.note('BUSY', 'other')
+    first.note('INVALID_REQUEST', 'other')
+    await first.save()
+    expect(await items(`${then}&interval=minute`)).toEqual([
+      { at: '2026-03-04T05:06:00.000Z', agent: 'busy', code: 'RATE_LIMITED', refusals: 4 },
+      { at: '2026-03-04T05:09:00.000Z', agent: 'busy', code: 'RATE_LIMITED', refusals: 1 },
+      { at: '2026-03-04T05:09:00.000Z', agent: 'other', code: 'BUSY', refusals: 1 },
+    ])
+    expect(await items(`${then}&interval=hour&group_by=`)).toEqual([{ at: '2026-03-04T05:00:00.000Z', refusals: 6 }])
+    expect(await items(`from=2026-03-04T05:07:00Z&to=2026-03-04T06:00:00Z&group_by=code&limit=1`)).toEqual([{ code: 'BUSY', refusals: 1 }])
+    expect(await items('from=2026-03-04T05:10:00Z&to=2026-03-04T06:00:00Z&group_by=')).toEqual([])
+  })
+  it('is kept while the database is away, and said when it is there again', async () => {
+    now = minute + 10 * 60_000
+    const counting = replica(one)
+    const away = vi.spyOn(database.log.gate, 'run').mockRejectedValueOnce(new Error('away'))
+    counting.note('BUSY', 'late')
+    await expect(counting.save()).rejects.toThrow('away')
+    away.mockRestore()
+    now += 60_000
+    counting.note('BUSY', 'late')
+    await counting.save()
+    expect(await items(`${then}&agent=late&interval=minute`)).toEqual([
+      { at: '2026-03-04T05:16:00.000Z', agent: 'late', code: 'BUSY', refusals: 1 },
+      { at: '2026-03-04T05:17:00.000Z', agent: 'late', code: 'BUSY', refusals: 1 },
+    ])
+  })
+  it('tells so many agents apart in a minute, and counts the others together', async () => {
+    now = Date.parse('2026-03-05T05:06:00Z')
+    const counting = replica(one)
+    for (let agent = 0; agent < 600; agent += 1) counting.note('RATE_LIMITED', `agent-${agent}`)
+    await counting.save()
+    const found = await items('from=2026-03-05T05:00:00Z&to=2026-03-05T06:00:00Z')
+    expect([found.length, found[0]]).toEqual([501, { agent: null, code: 'RATE_LIMITED', refusals: 100 }])
+  })
+})
