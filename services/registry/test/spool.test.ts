@@ -42,7 +42,10 @@ const drain = async (from: Spool, isWhole = true): Promise<string[]> => {
     onError: (error) => void errors.push(error),
   })
   draining.begin()
+  const place = from.tail()
   expect(await draining.settled(5000)).toBe(isWhole)
+  // Whoever asks later hears the same.
+  expect(await draining.settled(0, place)).toBe(isWhole)
   await draining.stop()
   return ids
 }

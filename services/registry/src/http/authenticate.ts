@@ -7,6 +7,7 @@ import { headerOf, type ListedHeader } from './header-of.ts'
 import { identify, type Identity } from './identify.ts'
 import { narrowIdentity, onBehalfOfHeader } from './on-behalf-of.ts'
 import { createRateLimit, type RateLimit } from './rate-limit.ts'
+import { readTraceparent } from './traceparent.ts'
 import { respondError, respondUnknown } from './respond.ts'
 
 const openPaths = new Set<string>(
@@ -84,7 +85,7 @@ function visitOf(c: Ask, deps: HttpDeps, { caller, keyHash, callerNow }: Identit
     instance,
     session: short(c, 'repertoire-session'),
     tenant: short(c, 'repertoire-tenant'),
-    traceparent: short(c, 'traceparent'),
+    traceparent: readTraceparent(headerOf(c, 'traceparent')),
     standing: [asked, declared].filter((ranges) => ranges !== undefined),
     unconfirmedMs: deps.unconfirmedMs(),
     callerNow,

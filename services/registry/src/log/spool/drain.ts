@@ -45,6 +45,8 @@ export function createDrain({ spool, write, onError }: DrainOptions): Drain {
   let timer: NodeJS.Timeout | undefined
   let waiters: { readonly place: Place; readonly wake: (isThere: boolean) => void }[] = []
   let reached: Place = { generation: 0, end: 0 }
+  // Up to where files are there that could not be read back, by their generation: what lies behind is not in Postgres.
+  const broken = new Map<number, number>()
 
   const reach = (segment: Segment, end: number): Promise<void> => {
     reached = { generation: segment.generation, end }
@@ -79,6 +81,7 @@ export function createDrain({ spool, write, onError }: DrainOptions): Drain {
       if (entries.length === 0) {
         // A frame that cannot be read back although it was acknowledged is a broken disk: told, and left for the next start.
         onError(new Error(`${segment.path} cannot be read back at ${segment.drained}; the next start saves what is behind it`))
+        broken.set(segment.generation, segment.drained)
         await spool.setAside(segment)
         for (const { place, wake } of waiters) if (place.generation === segment.generation) wake(false)
         continue
@@ -116,7 +119,9 @@ export function createDrain({ spool, write, onError }: DrainOptions): Drain {
     timer = setTimeout(run, ms)
   }
   const settled = async (withinMs: number, place = spool.tail()): Promise<boolean> => {
-    if (place === undefined || isAtLeast(reached, place) || spool.oldest() === undefined) return true
+    if (place === undefined) return true
+    if (place.end > (broken.get(place.generation) ?? Number.POSITIVE_INFINITY)) return false
+    if (isAtLeast(reached, place) || spool.oldest() === undefined) return true
     let late: NodeJS.Timeout | undefined
     const done = new Promise<boolean>((resolve) => waiters.push({ place, wake: resolve }))
     const over = new Promise<false>((resolve) => (late = setTimeout(() => resolve(false), withinMs)))
