@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readTraceparent } from './traceparent.ts'
+import { readTraceparent } from '../src/http/traceparent.ts'
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parent = '00f067aa0ba902b7'
