@@ -53,8 +53,8 @@ export function questionsAt(nowMs: number): Question[] {
       name: 'one call',
       days: 2,
       ask: async (sql) => {
-        const [{ id = '' } = {}] =
-          await sql`select call_id as id from calls where call_id >= repertoire_first_id(${new Date(nowMs - hour)}) order by call_id limit 1`
+        const [{ id = '' } = {}] = await sql`select call_id as id from calls where call_id >= repertoire_first_id(${new Date(nowMs - hour)})
+            and call_id < repertoire_first_id(${new Date(nowMs)}) order by call_id limit 1`
         return getCall(sql, id)
       },
     },

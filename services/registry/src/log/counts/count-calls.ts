@@ -1,5 +1,5 @@
 import type { StatsDimension } from '@repertoire/contract'
-import { failures, readHistogram } from '@repertoire/core'
+import { failures, histogramBuckets, readHistogram } from '@repertoire/core'
 import type postgres from 'postgres'
 import type { CountedCell, CountsQuestion } from '../../counted.ts'
 import { placeOfDuration } from '../rollups/places.ts'
@@ -25,6 +25,8 @@ const columns: Readonly<Record<StatsDimension, string>> = {
   outcome: 'outcome',
   error_code: 'error_code',
 }
+// The character of the first bucket; there are fewer of them than letters from here on.
+const firstPlace = 48
 const sums = `sum(calls)::float8 as calls, coalesce(sum(calls) filter (where outcome = 'ok'), 0)::float8 as ok,
   coalesce(sum(calls) filter (where outcome in (${failures.map((name) => `'${name}'`).join(', ')})), 0)::float8 as failures,
   sum(attempts)::float8 as attempts, sum(retried)::float8 as retried, coalesce(sum(retried) filter (where outcome = 'ok'), 0)::float8 as recovered,
@@ -32,36 +34,51 @@ const sums = `sum(calls)::float8 as calls, coalesce(sum(calls) filter (where out
 
 /** Counts calls in one query, the most frequent cells first; a series in the order of time. */
 export async function countCells(sql: postgres.Sql, question: CountsQuestion): Promise<CountedCell[]> {
-  const { source, interval, groupBy, limit } = question
+  const { interval, groupBy, limit } = question
   const names = groupBy.map((name) => columns[name])
   const at = interval === 'none' ? [] : ['at']
   const keys = sql.unsafe([...at, ...names].map((name) => `${name}, `).join(''))
-  const cells = source === 'rows' ? countRaw(sql, question) : countedBefore(sql, question)
   const grouped = [...at, ...names]
-  // Counted in two steps that are planned apart: together the planner sorts all rows by the texts of the second.
-  const first = source === 'rows' ? sql`with cells as materialized (${cells})` : sql``
-  const rows = await sql<
-    Row[]
-  >`${first} select ${keys} ${sql.unsafe(`${sums}, ${durations(question)} as histogram`)} from ${source === 'rows' ? sql`cells` : sql`(${cells}) as cells`}
+  const { first, cells } = cellsOf(sql, question)
+  const rows = await sql<Row[]>`${first} select ${keys} ${sql.unsafe(`${sums}, ${durations(question)} as histogram`)} from ${cells} as cells
     ${sql.unsafe(grouped.length === 0 ? '' : `group by ${grouped.join(', ')}`)}
     having sum(calls) > 0 order by ${sql.unsafe([...at, 'sum(calls) desc', ...names].join(', '))} limit ${limit}`
   return rows.map((row) => toCell(row, question))
 }
 
-// Of rows just the places are told and how often each: to make numbers of thousands of digits for every few rows takes longer
-// than to read the rows.
-function durations({ source, countsOnly }: CountsQuestion): string {
+/**
+ * What is summed up. The planner does not know how many points a series has and would sort all rows by their time: those are
+ * counted by point and bucket first, in a step that is planned apart. For other sums that step would take as long as reading.
+ */
+function cellsOf(sql: postgres.Sql, question: CountsQuestion): { readonly first: postgres.Fragment; readonly cells: postgres.Fragment } {
+  if (question.source !== 'rows') return { first: sql``, cells: sql`(${countedBefore(sql, question)})` }
+  const rows = rowsAsCells(sql, question)
+  if (question.interval === 'none') return { first: sql``, cells: sql`(${rows})` }
+  const keys = sql.unsafe(['at', ...toldApart(question).map((name) => columns[name]), 'place'].join(', '))
+  return {
+    first: sql`with counted as materialized (
+      select ${keys}, sum(calls)::int as calls, sum(attempts) as attempts, sum(retried)::int as retried, sum(total_ms) as total_ms,
+        sum(output_bytes) as output_bytes from (${rows}) as rows group by ${keys})`,
+    cells: sql`counted`,
+  }
+}
+
+// Of rows just the buckets are told, a character for each call: to make numbers of thousands of digits for every few rows takes
+// longer than to read the rows.
+function durations({ source, interval, countsOnly }: CountsQuestion): string {
   if (countsOnly === true) return "''"
-  return source === 'rows' ? "string_agg(place || ':' || calls, ' ')" : 'sum(histogram)::text'
+  if (source !== 'rows') return 'sum(histogram)::text'
+  const character = `chr(${firstPlace} + place)`
+  return `string_agg(${interval === 'none' ? character : `repeat(${character}, calls)`}, '')`
 }
 
 function readPlaces(text: string): Map<number, number> {
-  const histogram = new Map<number, number>()
-  for (const cell of text === '' ? [] : text.split(' ')) {
-    const [place, calls] = cell.split(':').map(Number)
-    if (place !== undefined && calls !== undefined) histogram.set(place, (histogram.get(place) ?? 0) + calls)
+  const counts = new Array<number>(histogramBuckets).fill(0)
+  for (let at = 0; at < text.length; at += 1) {
+    const place = text.charCodeAt(at) - firstPlace
+    counts[place] = (counts[place] ?? 0) + 1
   }
-  return histogram
+  return new Map([...counts.entries()].filter(([, calls]) => calls > 0))
 }
 
 // Everybody together is kept as an agent without a name.
@@ -88,20 +105,20 @@ function countedBefore(sql: postgres.Sql, question: CountsQuestion): postgres.Fr
     where bucket >= ${window.from} and bucket < ${window.to} ${sql.unsafe(whose)} ${filterBy(sql, question, (column) => column)}`
 }
 
-/** Rows, counted into cells, each of one bucket of durations. */
-function countRaw(sql: postgres.Sql, question: CountsQuestion): postgres.Fragment {
-  const { window, interval, groupBy } = question
+/** Rows as cells of one call each, with the bucket of its duration. */
+function rowsAsCells(sql: postgres.Sql, question: CountsQuestion): postgres.Fragment {
+  const { window, interval } = question
   const at = interval === 'none' ? '' : `date_bin('1 ${interval}', ts, 'epoch') as at, `
-  // Outcomes are told apart in any case: that is how the sums tell well from badly ended.
-  const dimensions = [...new Set<StatsDimension>([...groupBy, 'outcome'])]
-  const selected = dimensions.map((name) => (isOptional(name) ? `coalesce(${columns[name]}, '') as ${columns[name]}` : columns[name]))
-  const keys = [...(interval === 'none' ? [] : ['at']), ...dimensions.map((name) => columns[name])].join(', ')
-  return sql`select ${sql.unsafe(keys)}, count(*)::int as calls, sum(attempts)::float8 as attempts, (count(*) filter (where attempts > 1))::int as retried, sum(total_ms) as total_ms,
-      sum(output_bytes)::float8 as output_bytes, place
-    from (select ${sql.unsafe(`${at}${selected.join(', ')}`)}, attempts, total_ms, output_bytes, ${sql.unsafe(placeOfDuration('total_ms'))} as place from calls
-      where call_id >= repertoire_first_id(${window.from}) and call_id < repertoire_first_id(${window.to}) and not dry_run
-      ${filterBy(sql, question, (column) => (isOptional(column) ? `coalesce(${column}, '')` : column))}) as rows
-    group by ${sql.unsafe(keys)}, place`
+  const names = toldApart(question).map((name) => (isOptional(name) ? `coalesce(${columns[name]}, '') as ${columns[name]}` : columns[name]))
+  return sql`select ${sql.unsafe(`${at}${names.join(', ')}`)}, 1 as calls, attempts, (attempts > 1)::int as retried, total_ms, output_bytes,
+      ${sql.unsafe(placeOfDuration('total_ms'))} as place
+    from calls where call_id >= repertoire_first_id(${window.from}) and call_id < repertoire_first_id(${window.to}) and not dry_run
+      ${filterBy(sql, question, (column) => (isOptional(column) ? `coalesce(${column}, '')` : column))}`
+}
+
+// Outcomes are told apart in any case: that is how the sums tell well from badly ended.
+function toldApart({ groupBy }: CountsQuestion): readonly StatsDimension[] {
+  return [...new Set<StatsDimension>([...groupBy, 'outcome'])]
 }
 
 function filterBy(sql: postgres.Sql, { filters, errorsOnly }: CountsQuestion, write: (column: string) => string): postgres.Fragment {
