@@ -73,7 +73,7 @@ function durations({ source, interval, countsOnly }: CountsQuestion): string {
 }
 
 function readPlaces(text: string): Map<number, number> {
-  const counts = new Array<number>(histogramBuckets).fill(0)
+  const counts = Array.from({ length: histogramBuckets }, () => 0)
   for (let at = 0; at < text.length; at += 1) {
     const place = text.charCodeAt(at) - firstPlace
     counts[place] = (counts[place] ?? 0) + 1
