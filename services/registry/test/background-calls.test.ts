@@ -57,6 +57,18 @@ describe('a call in the background', () => {
       error_code: 'EXECUTOR_FAILED',
     })
   })
+  it('is not carried out where the database does not say in time whether it took it, and is not one of which nobody knows', async () => {
+    registry.executions.length = 0
+    await registry.sql.unsafe(`
+      create function take_its_time() returns trigger language plpgsql as $$ begin perform pg_sleep(1.5); return null; end $$;
+      create constraint trigger slow_commit after insert on call_intents deferrable initially deferred for each row execute function take_its_time()`)
+    const { status, body } = await start('take-long')
+    await registry.sql.unsafe('drop trigger slow_commit on call_intents; drop function take_its_time')
+    expect([status, body.error?.code, body.error?.effect, body.error?.next]).toEqual([503, 'UNAVAILABLE', 'none', 'retry'])
+    const ended = await get(String(body.meta.call_id))
+    expect(ended.body.data).toMatchObject({ state: 'done', outcome: 'registry_error', error_code: 'UNAVAILABLE' })
+    expect([registry.executions.length, await registry.sql`select 1 from call_intents`]).toEqual([0, []])
+  })
   it('is ended by its agent or an operator, within a second, wherever that is asked, and by nobody else', async () => {
     registry.execute(untilEnded)
     const stranger = await registry.agent('stranger')

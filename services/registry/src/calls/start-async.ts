@@ -23,10 +23,16 @@ export async function startAsync(deps: Deps, call: CallInProgress, admitted: Adm
   const written = writeAnswer(answer, { request_id: call.requestId })
   const headers = { location: told.status, 'preference-applied': 'respond-async' }
   const keyed = call.claimed()
-  await deps.asyncCalls.announce(
-    rowOf(deps, call, { outcome: 'unknown', error: null, output: null, effect: 'possible' }),
-    keyed === undefined ? undefined : completionOf(deps, { keyed, callId: call.id, ...written, headers }),
-  )
+  const row = rowOf(deps, call, { outcome: 'unknown', error: null, output: null, effect: 'possible' })
+  const completes = keyed === undefined ? undefined : completionOf(deps, { keyed, callId: call.id, ...written, headers })
+  await deps.asyncCalls.announce(row, completes).catch((error: unknown) => {
+    if (!(error instanceof Refusal) || error.effect === 'none') throw error
+    // Perhaps it was told of: then its row has to say how it ended, or it would be one of which nobody knows.
+    call.intended()
+    throw new Refusal('UNAVAILABLE', 'The database did not say whether it took the call, so it was not carried out.', {
+      headers: { 'Retry-After': '2' },
+    })
+  })
   call.intended()
   call.answeredItsKey()
   if (keyed !== undefined) deps.claims.ended(keyed, call.id)

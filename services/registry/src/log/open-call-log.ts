@@ -145,7 +145,13 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
       openCalls.add(row.call_id)
       try {
         await log.gate.run(
-          () => announceCall(log.sql, { entry: { row, intent: { kind: 'async', spool: spoolId, instance } }, completes, installId }),
+          ({ committing }) =>
+            announceCall(log.sql, {
+              entry: { row, intent: { kind: 'async', spool: spoolId, instance } },
+              completes,
+              installId,
+              committing,
+            }),
           keyedDeadlineMs,
         )
       } catch (error) {

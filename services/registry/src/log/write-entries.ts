@@ -30,15 +30,20 @@ export async function writeEntries(sql: postgres.Sql, entries: readonly LogEntry
   })
 }
 
+/** What is told of a call in the background, and what hears that it is about to be committed. */
+export type Announced = {
+  readonly entry: LogEntry
+  readonly completes: Completion | undefined
+  readonly installId: string
+  readonly committing: () => void
+}
+
 /** Tells of a call in the background, and of the answer to its key, before its caller hears anything. */
-export async function announceCall(
-  sql: postgres.Sql,
-  told: { readonly entry: LogEntry; readonly completes: Completion | undefined; readonly installId: string },
-): Promise<void> {
-  const { entry, completes, installId } = told
+export async function announceCall(sql: postgres.Sql, { entry, completes, installId, committing }: Announced): Promise<void> {
   await atTheLog(sql, installId, async (tx) => {
     await noteIntents(tx, [entry])
     await completeClaims(tx, completes === undefined ? [] : [completes])
+    committing()
   })
 }
 
