@@ -82,6 +82,20 @@ describe('a result that is longer than it may be', () => {
     expect(part.text).toContain(`"items":[{"id":2},${large},{"id":0}]`)
     expect([part.body.data.text, part.body.data.lines, part.body.data.next]).toEqual([null, null, null])
   })
+  it('stands in the log as its text where a number in it would be rounded, wherever it is read', async () => {
+    const large = '{"id":9007199254740993,"rate":1e2}'
+    answer(large)
+    const id = String((await call()).body.meta.call_id)
+    const exported = await registry.send('GET', '/v1/calls/export?format=ndjson')
+    expect([
+      (await get(`/v1/calls/${id}`)).body.data.output,
+      (await get('/v1/calls?limit=1')).body.data.items[0].output,
+      exported.text.includes(JSON.stringify(large)),
+    ]).toEqual([large, large, true])
+    answer('{"id":9007199254740991,"rate":1e2}')
+    const exact = String((await call()).body.meta.call_id)
+    expect((await get(`/v1/calls/${exact}`)).body.data.output).toEqual({ id: 9007199254740991, rate: 100 })
+  })
   it('says in bytes how much of it is shown', async () => {
     answer(JSON.stringify('é'.repeat(4000)))
     const { truncated } = (await call({ max_result_bytes: 1024 })).body.meta as {

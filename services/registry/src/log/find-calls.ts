@@ -1,4 +1,5 @@
 import type { CallRow } from '@repertoire/contract'
+import { scanJson } from '@repertoire/core'
 import type postgres from 'postgres'
 import type { NewCallRow } from '../stored.ts'
 import { findIntent } from './intents.ts'
@@ -58,12 +59,16 @@ function toRunning({ idempotency_key_hash: _, ...row }: NewCallRow): CallRow {
   return { ...row, state: 'running', settled: null, probed: null, ts: row.ts.toISOString(), input, output: null, payload_withheld: false }
 }
 
-// A payload is the exact bytes that came; what is not JSON is shown as the text it is.
+// Without one of these, no number in a text can be one that reading it would alter.
+const longNumber = /\d{16}|\d[eE]/
+const deepest = 10_000
+
+// A payload is the exact bytes that came; what is not JSON, or would be another number once it is read, is shown as the text it is.
 function payload(bytes: Buffer | null): unknown {
   if (bytes === null) return null
   const text = bytes.toString('utf8')
   try {
-    return JSON.parse(text)
+    return longNumber.test(text) && scanJson(text, deepest) !== undefined ? text : JSON.parse(text)
   } catch {
     return text
   }
