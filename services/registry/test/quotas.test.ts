@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Refusal } from '@repertoire/core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Reply } from './support/test-client.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
 
@@ -99,6 +100,18 @@ describe('a quota', () => {
     await Promise.all(Array.from({ length: 20 }, () => call('send-one', 'bob', { headers: { 'idempotency-key': 'same' } })))
     const self = await registry.send('GET', '/v1/agents/self', { key: keys.get('bob') ?? '' })
     expect(self.body.data.quotas[0].minute).toMatchObject({ limit: 50, used: 1 })
+    await clear()
+  })
+  it('does not count a call that the log could not take before it ran, in the background neither', async () => {
+    await clear()
+    await create({ agent: 'ann', skill: 'send_two', per_minute: 2 })
+    const down = vi.spyOn(registry.deps.calls, 'isDown').mockReturnValueOnce(true)
+    expect((await call('send-two', 'ann')).body.error?.code).toBe('LOG_UNAVAILABLE')
+    down.mockRestore()
+    const away = vi.spyOn(registry.deps.asyncCalls, 'announce').mockRejectedValueOnce(new Refusal('UNAVAILABLE', 'The database is away.'))
+    expect((await call('send-two', 'ann', { headers: { prefer: 'respond-async' } })).body.error?.code).toBe('UNAVAILABLE')
+    away.mockRestore()
+    expect(await statuses(3, () => call('send-two', 'ann'))).toEqual([2, 1])
     await clear()
   })
   it('is shown to its agent with what was used, and neither to others nor for what it may not know', async () => {

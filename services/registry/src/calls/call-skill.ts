@@ -34,7 +34,10 @@ export async function callSkill(deps: Deps, visit: Visit, input: CallInput): Pro
       return other
     }
     const admitted = { admission, args, input, signal: null }
-    return await (input.isAsync ? startAsync(deps, call, admitted) : carryOut(deps, call, admitted))
+    return await (input.isAsync ? startAsync(deps, call, admitted) : carryOut(deps, call, admitted)).catch((error: unknown) => {
+      if (!call.hasStarted()) spent.takeBack()
+      throw error
+    })
   } catch (error) {
     return endRefused(deps, call, error)
   }
