@@ -51,6 +51,7 @@ describe('the TypeScript client and a registry', () => {
   it('start a call that nobody waits for, once for its key, and get its whole result in pieces', async () => {
     const call = await client.callInBackground<{ number: number; long: string }>('work', {}, { idempotencyKey: 'k1' })
     const again = await client.callInBackground('work', {}, { idempotencyKey: 'k1' })
+    expect((await client.backgroundCall<{ number: number }>(call.id).wait()).data.number).toBe(1)
     const { data, meta } = await call.wait()
     expect([again.id, calls, data.number, data.long === long]).toEqual([call.id, 1, 1, true])
     expect(meta).toMatchObject({ call_id: call.id, skill: 'work', version: '1.0.0', outcome: 'ok' })

@@ -131,7 +131,12 @@ export class Repertoire {
       signal: options.signal,
       headers: { ...headersOf(options), prefer: 'respond-async' },
     })
-    return backgroundCall<T>(this.transport, data.call_id, headersOf({ onBehalfOf: options.onBehalfOf }))
+    return this.backgroundCall<T>(data.call_id, { onBehalfOf: options.onBehalfOf })
+  }
+
+  /** A call in the background that was started before, by its id: an agent that was restarted goes on waiting for it. */
+  backgroundCall<T = unknown>(id: string, options: { readonly onBehalfOf?: string | undefined } = {}): BackgroundCall<T> {
+    return backgroundCall<T>(this.transport, id, headersOf({ onBehalfOf: options.onBehalfOf }))
   }
 
   /** Who this key is, and what it holds. */
