@@ -94,6 +94,15 @@ describe('what is turned away without a row', () => {
       { at: '2026-03-04T05:17:00.000Z', agent: 'late', code: 'BUSY', refusals: 1 },
     ])
   })
+  it('is counted over whole minutes, which the answer says', async () => {
+    now = Date.parse('2026-03-06T05:06:20Z')
+    const counting = replica(one)
+    counting.note('BUSY', 'halfway')
+    await counting.save()
+    const query = 'from=2026-03-06T05:06:10Z&to=2026-03-06T05:06:30Z&group_by='
+    const { from, to, items: found } = (await registry.send('GET', `/v1/stats/refusals?${query}`, { key: auditor })).body.data
+    expect([from, to, found]).toEqual(['2026-03-06T05:06:00.000Z', '2026-03-06T05:07:00.000Z', [{ refusals: 1 }]])
+  })
   it('tells so many agents apart in a minute, and counts the others together', async () => {
     now = Date.parse('2026-03-05T05:06:00Z')
     const counting = replica(one)
