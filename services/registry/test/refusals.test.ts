@@ -58,6 +58,25 @@ describe('what is turned away without a row', () => {
     expect((await registry.send('GET', '/v1/stats/refusals?agent=watcher', { key: busy })).body.error?.code).toBe('ROLE_REQUIRED')
     expect((await registry.send('GET', '/v1/stats/refusals?group_by=agent,agent')).body.error?.code).toBe('INVALID_REQUEST')
   })
+  it('is not counted where a row says it: a call that found no place in time', async () => {
+    const waiter = await registry.agent('waiter')
+    await registry.publish({ name: 'one-by-one', front: 'permission: []\neffects: read\nconcurrency: 1\ntimeout_ms: 3000' })
+    await registry.release('one-by-one', '1.0.0')
+    let letGo: () => void = () => undefined
+    const over = new Promise<void>((resolve) => (letGo = resolve))
+    registry.execute(async () => {
+      await over
+      return { kind: 'result', json: Buffer.from('{}') }
+    })
+    const first = registry.send('POST', '/v1/skills/one-by-one/calls', { key: waiter, body: {} })
+    await expect.poll(() => registry.executions.length).toBe(1)
+    const second = await registry.send('POST', '/v1/skills/one-by-one/calls', { key: waiter, body: { timeout_ms: 300 } })
+    letGo()
+    await first
+    expect([second.status, second.body.error?.code]).toEqual([503, 'BUSY'])
+    const rows = await registry.send('GET', '/v1/calls?outcome=busy', { key: waiter })
+    expect([rows.body.data.items.length, await items('', waiter)]).toEqual([1, []])
+  })
   it('adds up over replicas and minutes, however often a replica says the same', async () => {
     const [first, second] = [replica(one), replica(two)]
     for (const counting of [first, first, second]) counting.note('RATE_LIMITED', 'busy')

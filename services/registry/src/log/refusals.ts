@@ -76,9 +76,9 @@ export function openRefusals({ database: { log, reading }, instance, now, logger
     return made
   }
   return {
-    note: (code, agentId) => {
+    note: (code, agentId, hasRow = false) => {
       byCode.set(code, (byCode.get(code) ?? 0) + 1)
-      if (!withoutRow.has(errorCatalogue[code].status)) return
+      if (hasRow || !withoutRow.has(errorCatalogue[code].status)) return
       counterOf(minuteOf(now()), agentId ?? '', code).refusals += 1
       saveLater()
     },
