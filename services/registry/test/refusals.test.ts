@@ -122,6 +122,47 @@ describe('what is turned away without a row', () => {
     const { from, to, items: found } = (await registry.send('GET', `/v1/stats/refusals?${query}`, { key: auditor })).body.data
     expect([from, to, found]).toEqual(['2026-03-06T05:06:00.000Z', '2026-03-06T05:07:00.000Z', [{ refusals: 1 }]])
   })
+  it('is there for whoever asks while what was counted before is being written', async () => {
+    now = Date.parse('2026-03-07T05:06:00Z')
+    const counting = replica(one)
+    const { run } = database.log.gate
+    let letGo: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    const slow = vi.spyOn(database.log.gate, 'run').mockImplementationOnce(async (work, ms) => {
+      await held
+      return run(work, ms)
+    })
+    counting.note('BUSY', 'meanwhile')
+    const first = counting.save()
+    counting.note('BUSY', 'meanwhile')
+    const second = counting.save()
+    letGo()
+    await Promise.all([first, second])
+    slow.mockRestore()
+    expect(await items('from=2026-03-07T05:00:00Z&to=2026-03-07T06:00:00Z&group_by=')).toEqual([{ refusals: 2 }])
+  })
+  it('does not become less when a clock is set back into a minute that was written', async () => {
+    const counting = replica(one)
+    for (const at of ['05:06:30', '05:06:40', '05:07:00', '05:06:50']) {
+      now = Date.parse(`2026-03-08T${at}Z`)
+      counting.note('BUSY', 'back')
+      await counting.save()
+    }
+    expect(await items('from=2026-03-08T05:00:00Z&to=2026-03-08T06:00:00Z&group_by=')).toEqual([{ refusals: 4 }])
+  })
+  it('is written after an outage of hours, however long that takes', async () => {
+    const start = Date.parse('2026-03-09T00:00:00Z')
+    const counting = replica(one)
+    for (let minute = 0; minute < 200; minute += 1) {
+      now = start + minute * 60_000
+      for (let agent = 0; agent < 500; agent += 1) counting.note('BUSY', `agent-${agent}`)
+    }
+    const { run } = database.log.gate
+    const hurried = vi.spyOn(database.log.gate, 'run').mockImplementation((work) => run(work, 500))
+    await counting.save()
+    hurried.mockRestore()
+    expect(await items('from=2026-03-09T00:00:00Z&to=2026-03-10T00:00:00Z&group_by=')).toEqual([{ refusals: 100_000 }])
+  })
   it('tells so many agents apart in a minute, and counts the others together', async () => {
     now = Date.parse('2026-03-05T05:06:00Z')
     const counting = replica(one)
