@@ -77,11 +77,11 @@ export type CountedRefusals = {
 
 /** How often requests were refused, with or without a row. */
 export type Refusals = {
-  /** Notes one, of an agent where it is known who asked. */
-  readonly note: (code: ErrorCode, agentId: string | undefined) => void
+  /** Notes one, of an agent where it is known who asked, and whether it has a row in the log. */
+  readonly note: (code: ErrorCode, agentId: string | undefined, hasRow?: boolean) => void
   /** How often this process answered each code since it started. */
   readonly byCode: () => ReadonlyMap<ErrorCode, number>
-  /** Those with 401, 429 and 503 over all replicas, by the minute. */
+  /** Those with 401, 429 and 503 that have no row, over all replicas, by the minute. */
   readonly count: (question: RefusalsQuestion) => Promise<readonly CountedRefusals[]>
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { openTcpProxy } from './support/tcp-proxy.ts'
 import { openTestRegistry, type TestRegistry } from './support/test-registry.ts'
 import type { Reply } from './support/test-client.ts'
 
@@ -37,6 +38,27 @@ describe('a place', () => {
     await over()
     // Taken for nobody, it would be free after fifteen seconds.
     expect((await call({ timeout_ms: 5000 })).status).toBe(200)
+  })
+  it('whose question was on its way for seconds after its call had given up is free again, too', { timeout: 30_000 }, async () => {
+    const proxy = await openTcpProxy(inject('postgresUrl'))
+    const far = await openTestRegistry({}, proxy.through)
+    const caller = await far.agent('far-caller')
+    await far.publish({ name: 'be-far', front: 'permission: []\neffects: read\nconcurrency: 1\ntimeout_ms: 6000' })
+    await far.release('be-far', '1.0.0')
+    const ask = (timeout: number): Promise<Reply> =>
+      far.send('POST', '/v1/skills/be-far/calls', { key: caller, body: { timeout_ms: timeout } })
+    expect((await ask(5000)).status).toBe(200)
+    await pause(500)
+    // Of this one question the line loses a piece, which it sends again much later.
+    proxy.delay(4500)
+    const late = ask(250)
+    await pause(150)
+    proxy.delay(0)
+    expect((await late).status).toBe(503)
+    await pause(5000)
+    expect((await ask(5000)).status).toBe(200)
+    await far.close()
+    proxy.close()
   })
   it('that could not be given back at once is given back when the database answers again', async () => {
     let over: () => Promise<void> = async () => undefined

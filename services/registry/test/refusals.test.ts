@@ -58,6 +58,25 @@ describe('what is turned away without a row', () => {
     expect((await registry.send('GET', '/v1/stats/refusals?agent=watcher', { key: busy })).body.error?.code).toBe('ROLE_REQUIRED')
     expect((await registry.send('GET', '/v1/stats/refusals?group_by=agent,agent')).body.error?.code).toBe('INVALID_REQUEST')
   })
+  it('is not counted where a row says it: a call that found no place in time', async () => {
+    const waiter = await registry.agent('waiter')
+    await registry.publish({ name: 'one-by-one', front: 'permission: []\neffects: read\nconcurrency: 1\ntimeout_ms: 3000' })
+    await registry.release('one-by-one', '1.0.0')
+    let letGo: () => void = () => undefined
+    const over = new Promise<void>((resolve) => (letGo = resolve))
+    registry.execute(async () => {
+      await over
+      return { kind: 'result', json: Buffer.from('{}') }
+    })
+    const first = registry.send('POST', '/v1/skills/one-by-one/calls', { key: waiter, body: {} })
+    await expect.poll(() => registry.executions.length).toBe(1)
+    const second = await registry.send('POST', '/v1/skills/one-by-one/calls', { key: waiter, body: { timeout_ms: 300 } })
+    letGo()
+    await first
+    expect([second.status, second.body.error?.code]).toEqual([503, 'BUSY'])
+    const rows = await registry.send('GET', '/v1/calls?outcome=busy', { key: waiter })
+    expect([rows.body.data.items.length, await items('', waiter)]).toEqual([1, []])
+  })
   it('adds up over replicas and minutes, however often a replica says the same', async () => {
     const [first, second] = [replica(one), replica(two)]
     for (const counting of [first, first, second]) counting.note('RATE_LIMITED', 'busy')
@@ -93,6 +112,56 @@ describe('what is turned away without a row', () => {
       { at: '2026-03-04T05:16:00.000Z', agent: 'late', code: 'BUSY', refusals: 1 },
       { at: '2026-03-04T05:17:00.000Z', agent: 'late', code: 'BUSY', refusals: 1 },
     ])
+  })
+  it('is counted over whole minutes, which the answer says', async () => {
+    now = Date.parse('2026-03-06T05:06:20Z')
+    const counting = replica(one)
+    counting.note('BUSY', 'halfway')
+    await counting.save()
+    const query = 'from=2026-03-06T05:06:10Z&to=2026-03-06T05:06:30Z&group_by='
+    const { from, to, items: found } = (await registry.send('GET', `/v1/stats/refusals?${query}`, { key: auditor })).body.data
+    expect([from, to, found]).toEqual(['2026-03-06T05:06:00.000Z', '2026-03-06T05:07:00.000Z', [{ refusals: 1 }]])
+  })
+  it('is there for whoever asks while what was counted before is being written', async () => {
+    now = Date.parse('2026-03-07T05:06:00Z')
+    const counting = replica(one)
+    const { run } = database.log.gate
+    let letGo: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    const slow = vi.spyOn(database.log.gate, 'run').mockImplementationOnce(async (work, ms) => {
+      await held
+      return run(work, ms)
+    })
+    counting.note('BUSY', 'meanwhile')
+    const first = counting.save()
+    counting.note('BUSY', 'meanwhile')
+    const second = counting.save()
+    letGo()
+    await Promise.all([first, second])
+    slow.mockRestore()
+    expect(await items('from=2026-03-07T05:00:00Z&to=2026-03-07T06:00:00Z&group_by=')).toEqual([{ refusals: 2 }])
+  })
+  it('does not become less when a clock is set back into a minute that was written', async () => {
+    const counting = replica(one)
+    for (const at of ['05:06:30', '05:06:40', '05:07:00', '05:06:50']) {
+      now = Date.parse(`2026-03-08T${at}Z`)
+      counting.note('BUSY', 'back')
+      await counting.save()
+    }
+    expect(await items('from=2026-03-08T05:00:00Z&to=2026-03-08T06:00:00Z&group_by=')).toEqual([{ refusals: 4 }])
+  })
+  it('is written after an outage of hours, however long that takes', async () => {
+    const start = Date.parse('2026-03-09T00:00:00Z')
+    const counting = replica(one)
+    for (let minute = 0; minute < 200; minute += 1) {
+      now = start + minute * 60_000
+      for (let agent = 0; agent < 500; agent += 1) counting.note('BUSY', `agent-${agent}`)
+    }
+    const { run } = database.log.gate
+    const hurried = vi.spyOn(database.log.gate, 'run').mockImplementation((work) => run(work, 500))
+    await counting.save()
+    hurried.mockRestore()
+    expect(await items('from=2026-03-09T00:00:00Z&to=2026-03-10T00:00:00Z&group_by=')).toEqual([{ refusals: 100_000 }])
   })
   it('tells so many agents apart in a minute, and counts the others together', async () => {
     now = Date.parse('2026-03-05T05:06:00Z')

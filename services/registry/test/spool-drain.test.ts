@@ -80,6 +80,37 @@ describe('the spool of a replica that never comes back', () => {
     expect(await drain()).toMatch(/^2503 rows of .* unknown: 0\.$/)
     expect([await countOf('whole'), await countOf('begun')]).toEqual([2500, 1])
   })
+  it('is not told as caught up by the next process while a part of it lies in a file that was set aside', async () => {
+    const directory = await newFolder()
+    const before = await openLost(registry.deps.ids.next(), directory)
+    const lost = row('behind')
+    await before.intend(lost, 'once')
+    await before.append({ row: lost, closesIntent: true })
+    const last = row('last')
+    for (let index = 0; index < 140; index += 1) await before.append({ row: { ...row('fill'), input: Buffer.alloc(64 * 1024) } })
+    await before.append({ row: last })
+    // No close: the process is gone. The next one has the files open when one of them goes bad.
+    const next = await openLost(registry.deps.ids.next(), directory)
+    const names = (await readdir(join(directory, 'spool')))
+      .filter((name) => name.endsWith('.seg'))
+      .map((name) => join(directory, 'spool', name))
+    for (const name of names) {
+      const bytes = await readFile(name)
+      if (bytes.readUInt32BE(12) !== 1) continue
+      const second = 16 + 8 + bytes.readUInt32BE(16)
+      bytes[second + 40] = (bytes[second + 40] ?? 0) ^ 1
+      await writeFile(name, bytes)
+    }
+    await next.begin(registry.deps.snapshot().installId)
+    await expect.poll(() => countOf('last')).toBe(1)
+    expect([await next.lookForOrphans(), (await next.get(lost.call_id))?.state]).toEqual([0, 'running'])
+    await next.close()
+    // The start after that saves the row.
+    const after = await openLost(registry.deps.ids.next(), directory)
+    await after.begin(registry.deps.snapshot().installId)
+    await expect.poll(() => countOf('fill')).toBe(140)
+    await after.close()
+  })
   it('is refused while a process has the directory, where it is of another installation, and where there is none', async () => {
     await expect(drain(await newFolder())).rejects.toThrow(/There is no spool in/)
     await (await openLost(registry.deps.ids.next())).append({ row: row('kept') })

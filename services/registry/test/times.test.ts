@@ -46,6 +46,12 @@ describe('a time that nobody can keep', () => {
     )
     expect(replies.every(([, reply]) => reply?.body.error?.hint?.startsWith(`${place}: `))).toBe(true)
   })
+  it('400 INVALID_REQUEST as the end of a window that is widened to whole days or minutes', async () => {
+    const window = 'from=9999-12-30T00:00:00Z&to=9999-12-31T23:59:59Z'
+    const asked = ['calls', 'errors', 'denials', 'unused', 'refusals']
+    const replies = await Promise.all(asked.map((what) => get(`stats/${what}?${window}`)))
+    expect(replies.map(({ body }) => body.error?.code)).toEqual(asked.map(() => 'INVALID_REQUEST'))
+  })
   it('400 INVALID_REQUEST as a day of a sunset', async () => {
     for (const day of ['0000-01-01', '0001-01-01', '1969-12-31', '2026-02-30', '10000-01-01']) {
       const reply = await places['sunset']?.(day)

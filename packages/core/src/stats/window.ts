@@ -10,7 +10,8 @@ const mostDays = 90
 export function readWindow(asked: { readonly from?: string | undefined; readonly to?: string | undefined }, nowMs: number): Window {
   const to = asked.to === undefined ? new Date(nowMs + 1000) : new Date(asked.to)
   const from = asked.from === undefined ? new Date(to.getTime() - dayMs) : new Date(asked.from)
-  if (from.getUTCFullYear() < 1970 || to.getUTCFullYear() > 9999) throw refuseWindow('from and to lie between the years 1970 and 9999.')
+  // Widened to whole days, the last moment of 9999 would have a year of five digits, which Postgres does not read.
+  if (from.getUTCFullYear() < 1970 || to.getUTCFullYear() > 9998) throw refuseWindow('from and to lie between the years 1970 and 9998.')
   if (from >= to) throw refuseWindow('from has to lie before to.')
   if (to.getTime() - from.getTime() > mostDays * dayMs) throw refuseWindow(`A window is at most ${mostDays} days long.`)
   return { from, to }

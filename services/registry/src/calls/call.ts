@@ -34,7 +34,13 @@ export type CallAnswer =
       }
       readonly meta: CallMeta
     }
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly meta: CallMeta }
+  | {
+      readonly kind: 'refused'
+      readonly refusal: Refusal
+      readonly meta: CallMeta
+      /** Whether the log has a row that says so. */
+      readonly hasRow?: boolean
+    }
   /** The answer to an Idempotency-Key, as it was written the first time. */
   | {
       readonly kind: 'written'

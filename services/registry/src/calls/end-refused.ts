@@ -26,7 +26,7 @@ export async function endRefused(deps: Deps, call: CallInProgress, error: unknow
     return answer
   }
   try {
-    return await finishCall(deps, call, { end, answer })
+    return await finishCall(deps, call, { end, answer: { ...answer, hasRow: true } })
   } catch (failure) {
     if (!(failure instanceof Refusal)) throw failure
     await giveKeyBack(deps, call, failure)

@@ -37,7 +37,7 @@ export function respondCall(c: Ask, answer: CallAnswer): Response {
     return new Response(answer.body, { status: answer.status, headers: headersOf(c, answer.headers) })
   }
   const { leaving } = answer.meta
-  if (answer.kind === 'refused') noteRefusal(c, answer.refusal)
+  if (answer.kind === 'refused') noteRefusal(c, answer.refusal, answer.hasRow)
   if (answer.kind === 'refused' && answer.refusal.cause !== undefined && answer.refusal.code === 'INTERNAL')
     c.get('deps').onBug(answer.refusal.cause, c.get('requestId'))
   const { status, body } = writeAnswer(answer, { request_id: c.get('requestId'), ...staleness(c.get('deps')) })
@@ -79,8 +79,8 @@ function refuse(c: Ask, refusal: Refusal, meta: object): Response {
 }
 
 // Whoever has no visit yet is nobody this house knows.
-function noteRefusal(c: Ask, { code }: Refusal): void {
-  c.get('deps').refusals.note(code, c.get('visit')?.caller.id)
+function noteRefusal(c: Ask, { code }: Refusal, hasRow = false): void {
+  c.get('deps').refusals.note(code, c.get('visit')?.caller.id, hasRow)
 }
 
 function metaOf(c: Ask, { revision, warnings = [], logLagMs }: Said): object {

@@ -4,11 +4,14 @@ import type { Pool } from '../store/connect.ts'
 /** A call and the skill it has, or may have, a place of. */
 export type PlaceOfCall = { readonly skillKey: string; readonly callId: string }
 
-/** Gives a place back, and answers after the first try; sure is who has it, and not who only may. */
-export type GiveBack = (place: PlaceOfCall, isSure: boolean) => Promise<void>
+/**
+ * Gives a place back, and answers after the first try. Who only may have it says when the question for it ended, by
+ * `performance.now`, and Infinity until then.
+ */
+export type GiveBack = (place: PlaceOfCall, endedAt?: () => number) => Promise<void>
 
 const askMs = 1500
-/** A statement that was given up may still be carried out for as long as the server lets one run, and a little. */
+/** A statement whose line broke may still be carried out for as long as the server lets one run, and a little. */
 const mayStillComeMs = 3000
 /** Between two tries; together about as long as a place lives by itself. */
 const pauses = [250, 500, 1000, 2000, 4000, 6000] as const
@@ -16,34 +19,38 @@ const mostAtOnce = 1000
 
 /**
  * Gives places back that their calls have no more use for, until the database has said that they are free. A place that was
- * asked for and given up may be taken after that all the same: such a one is looked for once more when that cannot be.
+ * asked for and given up may be taken after that all the same, however long the question was on its way: such a one is looked
+ * for once more when that cannot be.
  */
 export function createGiveBack(pool: () => Pool): GiveBack {
   let running = 0
-  const isFree = async ({ skillKey, callId }: PlaceOfCall, isSure: boolean, since: number): Promise<boolean> => {
+  const isFree = async ({ skillKey, callId }: PlaceOfCall, endedAt: () => number): Promise<boolean> => {
     const askedAt = performance.now()
     try {
       const freed = await pool().gate.run(
         () => pool().sql`delete from call_leases where skill_key = ${skillKey} and call_id = ${callId}::uuid returning slot`,
         askMs,
       )
-      return isSure || freed.length > 0 || askedAt - since > mayStillComeMs
+      return freed.length > 0 || askedAt - endedAt() > mayStillComeMs
     } catch {
       return false
     }
   }
-  const goOn = async (place: PlaceOfCall, isSure: boolean, since: number): Promise<void> => {
+  const goOn = async (place: PlaceOfCall, endedAt: () => number): Promise<void> => {
     // More than that wait for a database that is away, where places end by themselves.
     if (running >= mostAtOnce) return
     running += 1
     for (const pauseMs of pauses) {
       await pause(pauseMs, undefined, { ref: false })
-      if (await isFree(place, isSure, since)) break
+      if (await isFree(place, endedAt)) break
     }
     running -= 1
   }
-  return async (place, isSure) => {
-    const since = performance.now()
-    if (!(await isFree(place, isSure, since))) void goOn(place, isSure, since)
+  return async (place, endedAt = longAgo) => {
+    if (!(await isFree(place, endedAt))) void goOn(place, endedAt)
   }
+}
+
+function longAgo(): number {
+  return Number.NEGATIVE_INFINITY
 }

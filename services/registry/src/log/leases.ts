@@ -49,7 +49,7 @@ export function openLeases(pool: () => Pool): Leases {
     { skillKey, slots, callId, parentCallId }: Wanted,
     withinMs: number,
   ): Promise<number | 'held by parent' | undefined> => {
-    const asked = ask(async () => {
+    const question = async (): Promise<number | 'held by parent' | undefined> => {
       const { sql } = pool()
       const [row] = await sql<{ slot: number | null; by_parent: boolean }[]>`
         with taken as (
@@ -63,11 +63,13 @@ export function openLeases(pool: () => Pool): Leases {
         select (select slot from taken) as slot,
           exists (select 1 from call_leases where skill_key = ${skillKey} and call_id::text = ${parentCallId ?? ''} and expires_at > now()) as by_parent`
       return row?.slot ?? (row?.by_parent === true ? 'held by parent' : undefined)
-    }, withinMs)
+    }
+    let endedAt = Number.POSITIVE_INFINITY
+    const asked = ask(() => question().finally(() => (endedAt = performance.now())), withinMs)
     // Whoever was not told may have a place all the same, and would hold it for nobody while everybody waits.
     asked.catch((error: unknown) => {
       const hasBegun = !(error instanceof Refusal && error.code === 'BUSY')
-      if (hasBegun) void giveBack({ skillKey, callId }, false)
+      if (hasBegun) void giveBack({ skillKey, callId }, () => endedAt)
     })
     return asked
   }
@@ -116,7 +118,7 @@ function keep(pool: () => Pool, { skillKey, slot, callId }: Held, giveBack: Give
     release: async () => {
       clearInterval(timer)
       clearInterval(watch)
-      await giveBack({ skillKey, callId }, true)
+      await giveBack({ skillKey, callId })
     },
   }
 }

@@ -80,8 +80,16 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
       },
       entries,
     )
+  // What lies in a file that was set aside is not in Postgres, however much of what came later is.
+  let isWhole = true
   const drain = createDrain({
-    spool,
+    spool: {
+      ...spool,
+      setAside: (segment) => {
+        isWhole = false
+        return spool.setAside(segment)
+      },
+    },
     write,
     onError: (error) => {
       troubleAt = performance.now()
@@ -190,8 +198,8 @@ export async function openCallLog(options: CallLogOptions): Promise<OpenCallLog>
       drain.begin()
       // What an earlier process left is drained first; only then is it known which of its calls have no row.
       void drain.settled(longestMs, left).then((isThere) => {
-        isCaughtUp = isThere
-        if (isThere) releaseEarlier()
+        isCaughtUp = isThere && isWhole
+        if (isCaughtUp) releaseEarlier()
       })
     },
     close: async () => {

@@ -26,6 +26,10 @@ const stopMs = 800
 const mostInMinute = 500
 /** What a database that is away for longer than this has not heard of is forgotten, the oldest first. */
 const mostMinutes = 24 * 60
+/** So many are written at once: what an outage left behind takes longer than one question may. */
+const rowsAtOnce = 1000
+/** A clock that is set back by less than this comes into minutes that are still known, and goes on counting there. */
+const knownMs = 10 * minuteMs
 const withoutRow: ReadonlySet<number> = new Set([401, 429, 503])
 
 /**
@@ -36,22 +40,31 @@ export function openRefusals({ database: { log, reading }, instance, now, logger
   const byCode = new Map<ErrorCode, number>()
   const minutes = new Map<number, Map<string, Kept>>()
   let saving: Promise<void> | undefined
+  let next: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
 
   const unsaved = (): Kept[] => [...minutes.values()].flatMap((kept) => [...kept.values()].filter((each) => each.refusals > each.saved))
+  const saveSome = async (counters: readonly Kept[]): Promise<void> => {
+    const written = counters.map((counter) => ({ ...counter }))
+    await log.gate.run(() => writeRefusals(log.sql, instance, written))
+    for (const [index, counter] of counters.entries()) counter.saved = written[index]?.refusals ?? counter.saved
+  }
   const saveAll = async (): Promise<void> => {
     const counters = unsaved()
-    if (counters.length > 0) {
-      const written = counters.map((counter) => ({ ...counter }))
-      await log.gate.run(() => writeRefusals(log.sql, instance, written))
-      for (const [index, counter] of counters.entries()) counter.saved = written[index]?.refusals ?? counter.saved
-    }
-    const current = minuteOf(now())
-    for (const [minute, kept] of minutes) if (minute < current && [...kept.values()].every(isSaved)) minutes.delete(minute)
+    for (let from = 0; from < counters.length; from += rowsAtOnce) await saveSome(counters.slice(from, from + rowsAtOnce))
+    const oldest = minuteOf(now()) - knownMs
+    for (const [minute, kept] of minutes) if (minute < oldest && [...kept.values()].every(isSaved)) minutes.delete(minute)
   }
+  // What is under way has been read already: whoever counted meanwhile, or asks, waits for the one after it.
   const save = (): Promise<void> => {
-    saving ??= saveAll().finally(() => (saving = undefined))
-    return saving
+    if (saving === undefined) return (saving = saveAll().finally(() => (saving = undefined)))
+    next ??= saving
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined
+        return save()
+      })
+    return next
   }
   const saveLater = (): void => {
     timer ??= setTimeout(() => {
@@ -76,9 +89,9 @@ export function openRefusals({ database: { log, reading }, instance, now, logger
     return made
   }
   return {
-    note: (code, agentId) => {
+    note: (code, agentId, hasRow = false) => {
       byCode.set(code, (byCode.get(code) ?? 0) + 1)
-      if (!withoutRow.has(errorCatalogue[code].status)) return
+      if (hasRow || !withoutRow.has(errorCatalogue[code].status)) return
       counterOf(minuteOf(now()), agentId ?? '', code).refusals += 1
       saveLater()
     },

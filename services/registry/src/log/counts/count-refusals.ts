@@ -4,27 +4,22 @@ import type { CountedRefusals, RefusalsQuestion } from '../../counted.ts'
 /** What one process has counted in one minute, in epoch milliseconds: of an agent (empty where nobody knows) and a code. */
 export type RefusalCounter = { readonly minute: number; readonly agentId: string; readonly code: string; refusals: number }
 
-const rowsAtOnce = 1000
-
-/** Writes what a process has counted, in place of what it said before. */
+/** Writes what a process has counted, in place of what it said before; what it said before may arrive later. */
 export async function writeRefusals(sql: postgres.Sql, instance: string, counters: readonly RefusalCounter[]): Promise<void> {
-  for (let from = 0; from < counters.length; from += rowsAtOnce) {
-    const some = counters.slice(from, from + rowsAtOnce)
-    await sql.unsafe(
-      `insert into refusal_minutes (minute, agent_id, code, instance, refusals)
-       select to_timestamp(minute / 1000), agent, code, $5::uuid, refusals
-       from unnest($1::float8[], $2::text[], $3::text[], $4::bigint[]) as counted (minute, agent, code, refusals)
-       on conflict (minute, agent_id, code, instance) do update set refusals = excluded.refusals`,
-      [
-        some.map(({ minute }) => minute),
-        some.map(({ agentId }) => agentId),
-        some.map(({ code }) => code),
-        some.map(({ refusals }) => refusals),
-        instance,
-      ] as never[],
-      { prepare: true },
-    )
-  }
+  await sql.unsafe(
+    `insert into refusal_minutes (minute, agent_id, code, instance, refusals)
+     select to_timestamp(minute / 1000), agent, code, $5::uuid, refusals
+     from unnest($1::float8[], $2::text[], $3::text[], $4::bigint[]) as counted (minute, agent, code, refusals)
+     on conflict (minute, agent_id, code, instance) do update set refusals = greatest(refusal_minutes.refusals, excluded.refusals)`,
+    [
+      counters.map(({ minute }) => minute),
+      counters.map(({ agentId }) => agentId),
+      counters.map(({ code }) => code),
+      counters.map(({ refusals }) => refusals),
+      instance,
+    ] as never[],
+    { prepare: true },
+  )
 }
 
 const columns = { agent: 'agent_id', code: 'code' } as const
