@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { foldOldRefusals } from '../src/log/partitions/fold-refusals.ts'
 import { openRefusals, type OpenRefusals } from '../src/log/refusals.ts'
 import { openDatabase, type Database } from '../src/store/connect.ts'
 import { openApplicationLog } from '../src/start/application-log.ts'
@@ -170,5 +171,16 @@ describe('what is turned away without a row', () => {
     await counting.save()
     const found = await items('from=2026-03-05T05:00:00Z&to=2026-03-05T06:00:00Z')
     expect([found.length, found[0]]).toEqual([501, { agent: null, code: 'RATE_LIMITED', refusals: 100 }])
+  })
+  it('is kept by the hour once it is some days old, and nothing of it counts twice', async () => {
+    const whole = 'from=2026-03-04T00:00:00Z&to=2026-03-06T00:00:00Z&interval=hour'
+    const [before, recent] = [await items(whole), await items('')]
+    const rows = async (): Promise<number> => (await registry.sql`select 1 from refusal_minutes where minute < '2026-03-06'`).length
+    const many = await rows()
+    await foldOldRefusals(registry.sql)
+    const few = await rows()
+    await foldOldRefusals(registry.sql)
+    expect([await items(whole), await items(''), few < many, await rows()]).toEqual([before, recent, true, few])
+    expect(before.length).toBeGreaterThan(3)
   })
 })

@@ -9,8 +9,10 @@ const closing = 1
 // Behind the first column, which is the call's id.
 const tab = 9
 
-// What an earlier release wrote, whose table had other columns, is written anew from the entry.
-const layout = crc32(callColumns.map(({ name }) => name).join(' '))
+// To be raised by whoever changes how a column is written, and not only which there are.
+const form = 1
+// What an earlier release wrote, whose table had other columns or wrote them otherwise, is written anew from the entry.
+const layout = crc32([form, ...callColumns.map(({ name }) => name)].join(' '))
 
 /**
  * Writes a row as it is copied into the log. It is plain when no text in it holds a character that has to be escaped, which is

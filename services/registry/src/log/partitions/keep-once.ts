@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
 import { dropOldDays, trimSideTables } from './drop-old.ts'
+import { foldOldRefusals } from './fold-refusals.ts'
 import { indexClosedDays } from './index-texts.ts'
 import type { Retention } from './retention.ts'
 import { withLockRetried } from './with-lock-retried.ts'
@@ -21,6 +22,7 @@ export async function keepOnce(sql: postgres.Sql, retention: Retention): Promise
       await sweepDefaults(sql)
       await dropOldDays(sql, retention)
       await trimSideTables(sql, retention)
+      await foldOldRefusals(sql)
       await indexClosedDays(sql)
     } finally {
       await sql`select pg_advisory_unlock(${lockKey})`
